@@ -2,14 +2,14 @@ import type { StoredState, StoredTimer, TimerName } from "./effects.ts";
 import type { SharedReport } from "./shared.ts";
 
 /**
- * Administration of the inbox: event and store records, decisions about events, and reports for commands that run
+ * Administration of the inbox: records of events and stores, decisions about events, and reports for commands that run
  * alongside a bot. All times are in ms since 1970.
  */
 
 /** Source from which an event first arrived. */
 export type Source = "webhook" | "poll";
 
-/** State of an event. Dead letters run again only after a retry; discarded events never run. */
+/** State of an event. A dead letter runs again only if it is retried. A discarded event never runs. */
 export type EventState = "pending" | "done" | "dead" | "discarded";
 
 export const eventStates: readonly EventState[] = ["pending", "done", "dead", "discarded"];
@@ -22,26 +22,29 @@ export interface EventSummary {
   readonly lane: string;
   readonly state: EventState;
   readonly source: Source;
-  /** Runs that count towards the limit, starting at 0. A manual retry resets the count to 0. */
+  /** Number of runs that count toward the retry limit. A manual retry resets it to 0. */
   readonly attempts: number;
   /** True while a run holds the lease on the event's lane. */
   readonly leased: boolean;
   /** Time when the bot received the event, in ms since 1970. */
   readonly receivedAt: number;
   /**
-   * Trace of the delivery or log read that stored the event. Log lines have it as `trace`. `undefined` for events
-   * stored by an earlier version.
+   * Trace id of the delivery or log read that stored the event. Log lines have it as `trace`. `undefined` if an earlier
+   * version stored the event.
    */
   readonly trace: string | undefined;
-  /** Time when the event was done, became a dead letter or was discarded. */
+  /**
+   * Time when the event was done, became a dead letter or was discarded, in ms since 1970. `undefined` while it is
+   * pending.
+   */
   readonly endedAt: number | undefined;
-  /** Last error; `undefined` if there was none or the event is done. */
+  /** Last error. `undefined` if there was none or the event is done. */
   readonly error: string | undefined;
   /** Reason given when the event was discarded. */
   readonly discardReason: string | undefined;
 }
 
-/** A run that did not succeed. */
+/** A run that failed, was postponed or crashed. */
 export interface AttemptRecord {
   /** The handler's `ctx.attempt`, starting at 1. */
   readonly number: number;
@@ -57,15 +60,15 @@ export interface AttemptRecord {
 
 /** A step of an event's handler. */
 export interface StepRecord {
-  /** Name that the handler gave the step; replies are numbered. */
+  /** Name that the handler gave the step. Unnamed replies are numbered. */
   readonly name: string;
-  /** `open`: the step began and may have taken effect. */
+  /** `open`: the step has begun, and its effect may have happened. */
   readonly state: "open" | "done";
   /** Description of the intended effect. */
   readonly request: string;
-  /** JSON; `undefined` while the step is open, or if an operator settled the step. */
+  /** Result as JSON. `undefined` while the step is open, or if an operator settled it. */
   readonly result: string | undefined;
-  /** The effect's id on the platform, if any. */
+  /** The effect's id on the platform. `undefined` if it has none. */
   readonly ref: string | undefined;
   /** Time when the step began, in ms since 1970. */
   readonly startedAt: number;
@@ -73,35 +76,35 @@ export interface StepRecord {
 
 /** An event with its content, failed runs and steps. */
 export interface EventDetails extends EventSummary {
-  /** The event as JSON; `undefined` once its content was deleted, some time after the event ended. */
+  /** The event as JSON. `undefined` once its content was deleted, some time after the event ended. */
   readonly body: string | undefined;
-  /** The newest 50 runs that did not succeed, sorted by when they ended. */
+  /** The newest 50 runs that did not succeed, in the order they ended. */
   readonly history: readonly AttemptRecord[];
-  /** Sorted by when they began. */
+  /** In the order they began. */
   readonly steps: readonly StepRecord[];
 }
 
 /** Event counts by state. */
 export interface InboxStats {
-  /** Events not handled yet, including events that wait for a retry. */
+  /** Events not yet handled, including events waiting for a retry. */
   readonly pending: number;
   /** Handled events that are still stored. */
   readonly done: number;
-  /** Dead letters, which wait for a decision. */
+  /** Dead letters waiting for a decision. */
   readonly dead: number;
-  /** Time when the oldest pending event was received. */
+  /** Time when the oldest pending event was received, in ms since 1970. `undefined` if none is pending. */
   readonly oldestPendingAt: number | undefined;
 }
 
-/** Counts of the lanes that have pending events. */
+/** Counts of the lanes with pending events. */
 export interface LaneReport {
   /** Lanes whose next event can start. */
   readonly ready: number;
-  /** Lanes whose next event waits for its next attempt. */
+  /** Lanes whose next event is waiting for a retry. */
   readonly waiting: number;
   /** Lanes in which a handler is running. */
   readonly leased: number;
-  /** Waiting lanes in which further events are queued behind the waiting event. */
+  /** Waiting lanes with more events queued behind the waiting one. */
   readonly blocked: number;
 }
 
@@ -109,7 +112,7 @@ export interface LaneReport {
 export interface StorageReport {
   /** Size of the file, or of the tables and indexes in the schema. */
   readonly bytes: number;
-  /** Size of the WAL, which contains commits that are not in the file yet; `undefined` with PostgreSQL. */
+  /** Size of the WAL, which contains commits that are not in the file yet. `undefined` with PostgreSQL. */
   readonly walBytes: number | undefined;
 }
 
@@ -127,13 +130,10 @@ export interface InboxReport extends InboxStats {
   readonly storage: StorageReport;
 }
 
-/**
- * Gauges for monitoring, which reads them every few seconds. The cost of a read does not grow with the number of ended
- * events.
- */
+/** Gauges that monitoring reads every few seconds. A read costs the same however many ended events are stored. */
 export interface InboxMeasures {
   readonly pending: number;
-  /** Time when the oldest pending event was received, in ms since 1970. */
+  /** Time when the oldest pending event was received, in ms since 1970. `undefined` if none is pending. */
   readonly oldestPendingAt: number | undefined;
   readonly dead: number;
   /** `undefined` if the inbox is not on a disk of this machine. */
@@ -152,8 +152,8 @@ export interface DiskMeasures {
 }
 
 /**
- * Filter for events; every given field must match. Times are in ms since 1970. They are compared with a pending event's
- * arrival, or with the time when another event ended.
+ * Filter for events. Every field that is set must match. `since` and `until` are in ms since 1970. They apply to the
+ * arrival of a pending event, and to the end of any other event.
  */
 export interface InboxFilter {
   /** Exact event type. */
@@ -181,15 +181,15 @@ export interface InboxListOptions extends InboxFilter {
   readonly state?: EventState | undefined;
   /** Events per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
-  /** The previous page's `next`, with the same filter. */
+  /** The previous page's `next`, used with the same filter. */
   readonly after?: string | undefined;
 }
 
-/** One page of a list. */
+/** One page of a list of events. */
 export interface InboxPage {
   /** Newest first. */
   readonly events: readonly EventSummary[];
-  /** Cursor of the next page; `undefined` on the last. */
+  /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
 }
 
@@ -201,7 +201,7 @@ export interface StateSummary extends Omit<StoredState, "value"> {
 
 /** Filter and page size for a list of states. */
 export interface StateListOptions {
-  /** Prefix of the keys. */
+  /** Prefix that the keys start with. */
   readonly prefix?: string | undefined;
   /** States per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
@@ -213,7 +213,7 @@ export interface StateListOptions {
 export interface StatePage {
   /** Sorted by key. */
   readonly states: readonly StateSummary[];
-  /** Cursor of the next page; `undefined` on the last. */
+  /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
 }
 
@@ -233,43 +233,43 @@ export interface TimerListOptions {
 export interface TimerPage {
   /** Earliest due first. */
   readonly timers: readonly StoredTimer[];
-  /** Cursor of the next page; `undefined` on the last. */
+  /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
 }
 
-/** A running bot's cron pattern. */
+/** A cron job of a running bot. */
 export interface CronView {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
   readonly missed: "last" | "none";
-  /** Next tick, in ms since 1970; `undefined` if the pattern never matches again. */
+  /** Next tick, in ms since 1970. `undefined` if the pattern never matches again. */
   readonly nextAt: number | undefined;
-  /** Event of the last tick; `undefined` if the inbox does not contain it. */
+  /** Event of the last tick. `undefined` if the inbox does not contain it. */
   readonly last: Pick<EventSummary, "id" | "state" | "receivedAt"> | undefined;
 }
 
-/** Options for a retry. */
 export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
-   * How to treat steps that began but have no result. `done`: the steps took effect, and the handler continues after
-   * them, with `undefined` as their result. `absent`: the steps did not take effect, and run again. By default the
-   * handler searches for the effect; if that fails, the event becomes a dead letter again.
+   * How to treat steps that began but have no result. `done`: they took effect. The handler skips them, and their
+   * result is `undefined`. `absent`: they did not take effect and run again. By default, the handler searches for the
+   * effect. If the search fails, the event becomes a dead letter again.
    */
   readonly assume?: "done" | "absent" | undefined;
 }
 
 /** Progress of a decision about several events. */
 export interface InboxProgress {
-  /** Events processed so far. */
+  /** Number of events processed so far. */
   readonly done: number;
   /** Number of events that the decision covers. */
   readonly of: number;
 }
 
-/** Options for a decision about several events. */
 export interface InboxDecisionOptions {
-  /** Stops the decision. Completed batches are kept, and `left` is the number of unprocessed events. */
+  /**
+   * Stops the decision between two batches. Completed batches stay changed, and `left` counts the unprocessed events.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Called after each batch. */
   readonly onProgress?: ((progress: InboxProgress) => void) | undefined;
@@ -289,23 +289,25 @@ export interface InboxDiscardFilter extends InboxRetryFilter {
 
 /** Outcome of a decision about several events. */
 export interface InboxChange {
-  /** Events that the decision changed. */
+  /** Number of events that the decision changed. */
   readonly changed: number;
-  /** Events skipped because a handler is running, the event has ended in the meantime, or its body was deleted. */
+  /**
+   * Number of events skipped because a handler is running, the event ended in the meantime, or its body was deleted.
+   */
   readonly skipped: number;
-  /** Events not processed because `signal` aborted. */
+  /** Number of events not processed because `signal` aborted. */
   readonly left?: number | undefined;
 }
 
 /**
  * Administration of the inbox, including decisions about events that cannot be handled. A decision by filter applies to
- * the events that match at the time of the call. It runs in small batches, so that deliveries continue in between.
- * Every method rejects with STORE_UNAVAILABLE if the store does not respond.
+ * the events that match at the time of the call. It runs in small batches, so deliveries continue in between. Every
+ * method rejects with STORE_UNAVAILABLE if the store does not respond.
  */
 export interface InboxAdmin {
   /**
    * Lists events, newest first. Pending events are sorted by arrival, and other events by when they ended. An event
-   * that ends while the caller is paging moves to the top, so it may be missing from the later pages.
+   * that ends while the caller is paging moves to the top, so later pages may lack it.
    *
    * @throws {ServiceBotError} CURSOR_INVALID
    */
@@ -319,20 +321,20 @@ export interface InboxAdmin {
   show(id: string): Promise<EventDetails>;
 
   /**
-   * Makes dead letters pending again and resets their attempts to 0. They run once their lane is free, with `ctx.late`
-   * if later events of the lane were handled first.
+   * Makes dead letters pending again and resets their attempts to 0. They run once their lane is free. `ctx.late` is
+   * true if later events in the lane were handled first.
    *
-   * @param target an id, or a filter; `{}` is every dead letter
-   * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, for an id
+   * @param target an id, or a filter; `{}` matches every dead letter
+   * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, if the target is an id
    */
   retry(target: string | InboxRetryFilter, options?: InboxRetryOptions): Promise<InboxChange>;
 
   /**
-   * Discards events for good. Their ids stay stored, so that the events never run even if delivered again.
+   * Discards events for good. Their ids stay stored, so the events never run even if they are delivered again.
    *
-   * @param target an id, or a filter; `{}` is every dead letter
+   * @param target an id, or a filter; `{}` matches every dead letter
    * @param reason stored with the event, up to 500 characters
-   * @throws {ServiceBotError} REASON_MISSING; EVENT_NOT_FOUND, EVENT_ENDED, EVENT_LEASED, for an id
+   * @throws {ServiceBotError} REASON_MISSING; EVENT_NOT_FOUND, EVENT_ENDED, EVENT_LEASED, if the target is an id
    */
   discard(
     target: string | InboxDiscardFilter,
@@ -352,12 +354,12 @@ export interface InboxAdmin {
   /** Lists the states that handlers have written, without their values. */
   states(options?: StateListOptions): Promise<StatePage>;
 
-  /** Returns the state of a key; `undefined` if there is none. */
+  /** Returns the state stored under a key, or `undefined` if there is none. */
   state(key: string): Promise<StoredState | undefined>;
 
   /**
-   * Deletes a state. The next run that reads the state starts with the default value. A run that has already read the
-   * state is repeated.
+   * Deletes a state. The next run that reads the state starts with the default value. A run that has already read it
+   * runs again.
    *
    * @returns false if there was none
    */
@@ -371,20 +373,19 @@ export interface InboxAdmin {
   timers(options?: TimerListOptions): Promise<TimerPage>;
 
   /**
-   * Makes one timer, or all timers of a lane and name, due now. The bot fires each timer once, as usual. It does so at
-   * once if the call was made in its own process, and within 15 s otherwise.
+   * Makes one timer, or all timers with a lane and name, due now. Each timer fires once, as usual. It fires at once if
+   * the call is made in the bot's process, and within 15 s otherwise.
    *
    * @returns the number of timers
    */
   makeTimersDue(name: TimerName): Promise<number>;
 }
 
-/** Administration of an inbox from outside the bot's process. */
 export interface AttachedInbox {
   readonly admin: InboxAdmin;
   /** Returns whether a bot has the inbox open. */
   served(): Promise<boolean>;
-  /** Returns the bot's instances; `undefined` if the inbox serves only one process. */
+  /** Returns the bot's instances. `undefined` if the inbox serves only one process. */
   readonly together?: (() => Promise<SharedReport>) | undefined;
   close(): Promise<void>;
 }
@@ -407,22 +408,22 @@ export interface FileHealth {
   readonly kind: "file";
   /** File permissions, as in `stat`. */
   readonly mode: number;
-  /** `undefined` if the file system does not report it. */
+  /** Free space in bytes. `undefined` if the file system does not report it. */
   readonly freeBytes: number | undefined;
-  /** Free space below which new events are refused. */
+  /** Free space below which new events are refused, in bytes. */
   readonly minFreeBytes: number;
   readonly bytes: number;
   readonly walBytes: number;
   /** Name of the network file system, if any. */
   readonly network: string | undefined;
-  /** Damage reported by SQLite; `undefined` if the file is too large to check. */
+  /** Damage that SQLite reports. `undefined` if the file is too large to check. */
   readonly damage: readonly string[] | undefined;
 }
 
 export interface ServerHealth {
   readonly kind: "server";
   readonly version: string;
-  /** Long-open transactions, which keep the server from removing newer dead rows. */
+  /** Long-running transactions, which keep the server from vacuuming newer dead rows. */
   readonly longOpen: readonly {
     readonly pid: number;
     readonly application: string;

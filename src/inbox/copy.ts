@@ -2,7 +2,7 @@
 
 export type Cell = string | number | null;
 
-/** A row's values, in column order. */
+/** Values of a row, in column order. */
 export type Row = readonly Cell[];
 
 export interface Column {
@@ -14,7 +14,7 @@ export interface Column {
 export interface Table {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** Columns that the rows are sorted by. Their values are never null, and unique in combination. */
+  /** Columns that the rows are sorted by. Their values are never null, and their combination is unique. */
   readonly key: readonly string[];
 }
 
@@ -23,8 +23,8 @@ const integer = (name: string): Column => ({ name, type: "integer" });
 const time = (name: string): Column => ({ name, type: "time" });
 
 /**
- * Tables of an inbox, each after the tables that it references. Events keep their `seq`, which orders events of a lane
- * that have equal sort keys. Cursor terms are not copied, because the new inbox starts counting again.
+ * Tables of an inbox, each after the tables it references. Events keep their `seq`, which orders events in a lane with
+ * equal sort keys. Cursor terms are not copied, because terms start over in the new inbox.
  */
 export const tables: readonly Table[] = [
   {
@@ -78,7 +78,6 @@ export const tables: readonly Table[] = [
   { name: "webhook_type", key: ["type"], columns: [text("type")] },
 ];
 
-/** Returns a table's column list for a statement. */
 export function columnsOf({ columns }: Table): string {
   return columns.map(({ name }) => name).join(", ");
 }

@@ -1,30 +1,29 @@
 /**
- * Effects of a run on the inbox, for later events. They are written in the transaction that ends the event, under the
- * same fence. A run that fails or has lost its lease writes no effects.
+ * Changes that a run makes to states and timers. They are written under the run's fence, in the transaction that ends
+ * the event. A run that fails or has lost its lease writes none.
  */
 
 export interface Effects {
-  /** At most one per key. */
+  /** At most one write per key. */
   readonly states: readonly StateWrite[];
-  /** Timers to set. Each replaces a timer of the same lane, name and key. */
+  /** Timers to set. Each replaces the timer with the same lane, name and key. */
   readonly timers: readonly NewTimer[];
   /** Timers to remove, before `timers` are set. */
   readonly cancels: readonly TimerName[];
 }
 
-/** A change to a state. It is a conflict if the stored version is no longer the version that was read. */
+/** A change to a state. If the stored version is no longer the version that was read, the change is a conflict. */
 export interface StateWrite {
   /** At most 512 bytes, because keys are indexed. */
   readonly key: string;
-  /** JSON; `undefined` deletes the state. */
+  /** The new value as JSON. `undefined` deletes the state. */
   readonly value: string | undefined;
-  /** Version that was read; `undefined` if there was no state. */
+  /** Version that was read. `undefined` if there was no state. */
   readonly version: string | undefined;
 }
 
 export interface StoredState {
   readonly key: string;
-  /** JSON. */
   readonly value: string;
   /** Identifies the event and the run that wrote the state. Every write has a different version. */
   readonly version: string;
@@ -32,7 +31,7 @@ export interface StoredState {
   readonly updatedAt: number;
 }
 
-/** Name of a timer, or of all timers of a lane and name. */
+/** Name of one timer, or of all timers with this lane and name. */
 export interface TimerName {
   readonly lane: string;
   readonly name: string;
@@ -40,7 +39,7 @@ export interface TimerName {
   readonly key?: string | undefined;
 }
 
-/** A timer to set. Its lane, name and key are at most 512 bytes each. */
+/** A timer to set. Its lane, name and key may have up to 512 bytes each. */
 export interface NewTimer {
   readonly lane: string;
   readonly name: string;
@@ -61,6 +60,6 @@ export interface StoredTimer extends Omit<NewTimer, "delayMs"> {
 export interface FiredTimers {
   /** Number of timers that have become events. */
   readonly fired: number;
-  /** Time until the next timer is due, in ms (0: now); `undefined` if there is none. */
+  /** Time until the next timer is due, in ms. 0 if it is due now, `undefined` if there is none. */
   readonly nextInMs: number | undefined;
 }

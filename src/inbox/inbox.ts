@@ -2,9 +2,9 @@
  * Contract of the durable inbox. The webhook and the poller put events in, and the dispatcher takes them out.
  * docs/internals/guarantees.md explains the design.
  *
- * A *lane* is the unit of claiming. A *claim* is the first pending event of a lane, leased for a while. The *fence*
- * counts the claims of a lane. A claim whose fence is older than the lane's has lost its lease, and the inbox refuses
- * its writes.
+ * A *lane* is the unit of claiming. A *claim* is a lease on the first pending event of a lane. The *fence* counts the
+ * claims of a lane. A claim whose fence is older than the lane's fence has lost its lease, and the inbox refuses its
+ * writes.
  *
  * The history of an event holds the newest 50 runs that did not succeed (`retry`, `release`, `bury`, and crashes).
  *
@@ -18,50 +18,48 @@ import type { Shared } from "./shared.ts";
 
 export type { InboxStats, Source } from "./admin.ts";
 
-/** Name of the event log cursor, and of the lease that the log's reader holds. */
+/** Name of the event log cursor, and of the lease held by the instance that reads the log. */
 export const EVENT_LOG = "events";
 
-/** An event to store. */
 export interface NewEvent {
   readonly id: string;
   readonly type: string;
   readonly lane: string;
   /**
-   * Sort key within the lane, compared by bytes; see `orderKey`. Empty for the bot's own events, which sort first and
-   * are never late.
+   * Sort key within the lane, compared byte by byte; see `orderKey`. Empty for the bot's own events, which sort first
+   * and are never late.
    */
   readonly ord: string;
   /** The event as JSON. */
   readonly body: string;
-  /** Reason why the event cannot be handled. Such an event is stored as a dead letter. */
+  /** Reason why the event cannot be handled. An event with a reason is stored as a dead letter. */
   readonly unusable?: string;
 }
 
-/** A cursor's new position, written in one transaction with the events before it. */
+/** A cursor's new position, written in the transaction that stores the events before it. */
 export interface CursorMove {
   readonly name: string;
   readonly position: string;
   /**
-   * Term of the cursor's leader. With a term, the cursor moves only while that term lasts. Without a term it always
-   * moves.
+   * Term of the cursor's leader. With a term, the cursor moves only while the term lasts. Without one, it always moves.
    */
   readonly term?: number | undefined;
 }
 
 export interface PutResult {
-  /** Ids that were new, in batch order. */
+  /** Ids of the new events, in batch order. */
   readonly stored: readonly string[];
-  /** Events already stored, or repeated in the batch. */
+  /** Number of events that were already stored or occur twice in the batch. */
   readonly duplicates: number;
-  /** Events stored as dead letters. */
+  /** Number of events stored as dead letters. */
   readonly unusable: number;
-  /** True if a cursor did not move because its term is over. The events are stored. */
+  /** True if a cursor did not move because its term is over. The events are stored even so. */
   readonly termOver?: boolean;
 }
 
 /** A leased event. `attempt` is the number of this run, starting at 1. */
 export interface Claim {
-  /** Runs of this event that never recorded an outcome, for example because the process died. */
+  /** Number of runs of this event that never recorded an outcome, for example because the process died. */
   readonly crashes: number;
   readonly lane: string;
   readonly fence: number;
@@ -70,7 +68,7 @@ export interface Claim {
   readonly body: string;
   readonly source: Source;
   readonly attempt: number;
-  /** True if a later event of the lane was done before this event arrived. */
+  /** True if a later event in the lane was done before this event arrived. */
   readonly late: boolean;
   /** In ms since 1970, on the store's clock. */
   readonly receivedAt: number;
@@ -78,40 +76,40 @@ export interface Claim {
   readonly trace: string | undefined;
 }
 
-/** How many events of each type a claim may take. */
+/** Number of events of each type that a claim may take. */
 export interface ClaimRooms {
-  /** Types with 0 or less are not claimed. */
+  /** Types with a capacity of 0 or less are not claimed. */
   readonly byType: ReadonlyMap<string, number>;
-  /** Capacity for each type missing in `byType`; 1 or more. */
+  /** Capacity for each type missing from `byType`; 1 or more. */
   readonly others: number;
 }
 
 /** Result of ending an event as done and continuing its lane. */
 export interface Advance {
-  /** False if the lease was lost; the result is then discarded. */
+  /** False if the lease was lost, so the result was discarded. */
   readonly held: boolean;
   /**
-   * The lane's next event, under the same lease with a new fence, or another lane's event; `undefined` if the lane was
+   * The lane's next event under the same lease with a new fence, or another lane's event. `undefined` if the lane was
    * released.
    */
   readonly next?: Claim | undefined;
 }
 
 /**
- * State of a step before it runs. `ageMs` is the time since its intent was recorded. It is a duration because the store
- * and the bot may have different clocks.
+ * State of a step before it runs. `ageMs` is the time since its intent was recorded. It is a duration because the
+ * store's clock and the bot's clock may differ.
  */
 export type StepStart =
   /**
-   * The intent was just recorded, and the inbox contains no earlier intent. A restored backup may lack an intent that a
-   * lost run recorded.
+   * The intent was just recorded, and the inbox contains no earlier intent. After a restore, an earlier intent may be
+   * missing because the backup lacks it.
    */
   | { readonly state: "new" }
   /** The intent was just recorded, and earlier attempts definitely had no effect. */
   | { readonly state: "absent" }
   /** An earlier run recorded the intent but no result, so the effect may have happened. */
   | { readonly state: "open"; readonly request: string; readonly ageMs: number }
-  /** The step has a recorded request and a result. The result is `undefined` if an operator settled the step. */
+  /** The step has a recorded request and result. The result is `undefined` if an operator settled the step. */
   | {
       readonly state: "done";
       readonly request: string;
@@ -119,7 +117,7 @@ export type StepStart =
       readonly ageMs: number;
     };
 
-/** Retention times in ms, counted from when an event ended. */
+/** Retention times in ms, counted from the end of each event. */
 export interface Retention {
   /** Bodies, steps and history of done and discarded events. */
   readonly bodiesMs: number;
@@ -127,13 +125,13 @@ export interface Retention {
   readonly idsMs: number;
   /** Dead letters, with all their data. */
   readonly deadLettersMs: number;
-  /** States, counted from their last write. Default: unlimited. */
+  /** States, counted from their last write. Unlimited by default. */
   readonly statesMs?: number;
 }
 
-/** Capabilities that differ between inboxes. Callers check capabilities, never the kind of inbox. */
+/** Capabilities that differ between inboxes. Callers check a capability, never the kind of inbox. */
 export interface InboxCapabilities {
-  /** True if new events are refused while the disk is nearly full. False if only commits to a full disk fail. */
+  /** True if new events are refused while the disk is nearly full. False if commits fail only once the disk is full. */
   readonly guardsDisk: boolean;
 }
 
@@ -146,8 +144,8 @@ export interface Inbox {
   readonly admin: InboxAdmin;
 
   /**
-   * State shared by several instances; `undefined` if only one process can use the inbox. A dead instance's leases
-   * expire. A single-process inbox ends them when it opens.
+   * State shared by several instances. `undefined` if only one process can use the inbox. A dead instance's leases
+   * expire here; a single-process inbox ends them when it opens.
    */
   readonly shared: Shared | undefined;
 
@@ -168,7 +166,7 @@ export interface Inbox {
   /**
    * Leases up to `limit` ready lanes, and counts an attempt on the first event of each. The attempt is counted before
    * the handler runs, so that an event that kills the process still becomes a dead letter. Events with two or more
-   * crashed runs are claimed one at a time, so that the event that crashes the process does not count attempts on the
+   * crashed runs are claimed one at a time, so that an event that crashes the process does not count attempts on the
    * others.
    *
    * With `rooms`, the claim skips lanes whose first event has a type without capacity. It considers only the next
@@ -179,12 +177,12 @@ export interface Inbox {
   /** Stops claiming in this process. Afterwards, other instances are notified when this process releases lanes. */
   stopClaiming(): void;
 
-  /** Extends leases. Resolves to the claims whose leases still hold. */
+  /** Extends leases. Resolves to the claims that still hold their leases. */
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]>;
 
   /**
-   * Ends the event as done. Resolves to false if the lease was lost and the result is discarded, as in all methods
-   * below.
+   * Ends the event as done. Resolves to false if the lease was lost, so the result was discarded. The methods below do
+   * the same.
    *
    * @param effects written in the same transaction, as with `advance` and `bury`
    * @throws {ServiceBotError} STATE_CONFLICT if another run wrote a state after this run had read it. Nothing is
@@ -193,16 +191,16 @@ export interface Inbox {
   complete(claim: Claim, effects?: Effects): Promise<boolean>;
 
   /**
-   * Like `complete`, and continues with the lane's next event unless that event must wait. The lease is not extended.
-   * Counts an attempt on the next event, as `claim` does.
+   * Like `complete`, but also continues with the lane's next event unless that event must wait. The lease is not
+   * extended. Counts an attempt on the next event, as `claim` does.
    *
-   * @param leaseMs allows a single-process inbox to continue with another ready lane instead: one with an event of the
-   *   same type, leased as by `claim`. This saves the transaction of a claim.
+   * @param leaseMs allows a single-process inbox to continue with another ready lane if this lane has no event to run.
+   *   The new event has the same type, and its lane is leased for `leaseMs`. This saves the transaction of a claim.
    * @throws {ServiceBotError} STATE_CONFLICT as `complete` does
    */
   advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance>;
 
-  /** Leaves the event pending and closes its lane for `delayMs`. */
+  /** Leaves the event pending and keeps its lane closed for `delayMs`. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
 
   /**
@@ -221,12 +219,12 @@ export interface Inbox {
   /** Resolves to the states stored under these keys, in any order. */
   states(keys: readonly string[]): Promise<readonly StoredState[]>;
 
-  /** Resolves to the timers with a name, sorted by key. */
+  /** Resolves to the timers with this name, sorted by key. */
   timers(name: TimerName): Promise<readonly StoredTimer[]>;
 
   /**
    * Replaces up to `limit` due timers with their events, in one transaction, even if the backlog is full. Writes
-   * nothing if none is due.
+   * nothing if no timer is due.
    *
    * @param toEvent may be called again for a timer if the transaction was rolled back
    */
@@ -238,7 +236,9 @@ export interface Inbox {
    */
   onTimersSet(listener: (inMs: number) => void): () => void;
 
-  /** Resolves to the time in ms until a lane becomes ready (0: now); `undefined` if no lane is waiting. */
+  /**
+   * Resolves to the time in ms until a lane becomes ready, or 0 if one is ready now. `undefined` if no lane is waiting.
+   */
   nextReadyIn(): Promise<number | undefined>;
 
   /** Makes idle lanes with pending events ready again. Resolves to the number of lanes. */
@@ -251,26 +251,26 @@ export interface Inbox {
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
 
   /**
-   * Renews a step's intent before another attempt, and deletes an earlier result. Resolves to false if the lease was
-   * lost or the step has no intent, as in all methods below.
+   * Renews a step's intent before another attempt, and deletes any earlier result. Resolves to false if the lease was
+   * lost or the step has no intent. The methods below do the same.
    */
   restartStep(claim: Claim, name: string, request: string): Promise<boolean>;
 
-  /** Records a step's result. `ref` is the effect's id on the platform, if any. */
+  /** Records a step's result. `ref` is the effect's id on the platform, if it has one. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
-  /** Records an effect found on the platform as the step's result. At most one step has a given `ref`. */
+  /** Records an effect found on the platform as the step's result. A given `ref` belongs to at most one step. */
   reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
 
   /** Records that an open step's effect cannot have happened. */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
-  /** Resolves to the given platform ids that some step has recorded as its result. */
+  /** Resolves to those of the given platform ids that a step has recorded as its result. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
    * Resolves to the requests of other lanes' open steps that began less than `withinMs` ago. Empty in a single-process
-   * inbox, because the process tracks its own requests.
+   * inbox, whose process tracks its own requests.
    */
   requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]>;
 

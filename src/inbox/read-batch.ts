@@ -8,18 +8,18 @@ import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
 
 /**
- * In bytes. Ids, types and lanes are indexed, and index entries have a limit. A longer event would make its batch fail
- * forever.
+ * Limit for ids, types and lanes, in bytes. They are indexed, and index entries have a limit. Without this check, a
+ * longer event would make its batch fail forever.
  */
 const MAX_KEY_BYTES = 512;
 
-const OWN_NAME = "begins like the ids of the bot's own events";
+const OWN_NAME = "starts with a prefix reserved for the bot's own events";
 
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
 /**
  * Converts the elements of `events` into inbox events, sorted by id. An event that cannot be handled becomes a dead
- * letter with the reason, because refusing it would make the sender repeat its batch forever.
+ * letter with the reason. Refusing it would make the sender retry its batch forever.
  *
  * @param texts the JSON of each element, as the sender wrote it
  */
@@ -33,7 +33,6 @@ export function readBatch(
     .sort((a, b) => (a.ord < b.ord ? -1 : a.ord > b.ord ? 1 : 0));
 }
 
-/** Builds the channel message about a stored batch. */
 export function batchMessage(
   bot: object | undefined,
   source: BatchMessage["source"],
@@ -67,8 +66,8 @@ function unusable(
   // Hash the event as serialized here. A delivery and the event log may format the same event differently, and the
   // event would get two ids.
   const body = textOf(raw) ?? "";
-  // An event without a usable id gets an id from its content, so that duplicates are still detected. The ids of the
-  // bot's own events are not usable, because the event would count as a duplicate of such an event.
+  // An event without a usable id gets an id from its content, so that duplicates are still detected. It must not keep
+  // an id that looks like one of the bot's own, because it would count as a duplicate of that event.
   const isKept = known.id !== undefined && !isLong(known.id) && !isOwn(known.id);
   const id = isKept ? known.id : `invalid:${hash(body)}`;
   const type = shorten(known.type ?? "invalid");

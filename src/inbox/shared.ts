@@ -2,10 +2,10 @@
  * State that instances on one inbox share in addition to events. All times are on the store's clock. Instances receive
  * durations, because their own clocks may differ.
  *
- * An *instance* is a process that has the inbox open. A *leader* is the one instance that may do a task. Its *term* is
+ * An *instance* is a process that has the inbox open. A *leader* is the only instance that may do a task. Its *term* is
  * a number that grows with each leader and fences the leader's writes.
  *
- * Promises reject with a `ServiceBotError` STORE_UNAVAILABLE if the store cannot answer.
+ * Promises reject with a `ServiceBotError` STORE_UNAVAILABLE if the store does not respond.
  */
 
 /** An instance, for display. All durations are in ms. */
@@ -13,22 +13,20 @@ export interface InstanceReport {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
-  /** Version of service-bot. */
   readonly version: string;
-  /** Time since the instance started. */
   readonly startedMsAgo: number;
   /** Time since the last heartbeat. */
   readonly seenMsAgo: number;
-  /** Time since the instance last stored a delivery; `undefined` if it has never stored one. */
+  /** Time since the instance last stored a delivery. `undefined` if it has never stored one. */
   readonly deliveredMsAgo: number | undefined;
 }
 
 /** The leader, for display. */
 export interface LeaderReport {
-  /** Id of the leading instance; `undefined` if there is no leader. */
+  /** Id of the leading instance. `undefined` if there is no leader. */
   readonly holder: string | undefined;
   readonly term: number;
-  /** Time until the lease expires, unless it is renewed, in ms. */
+  /** Time until the lease expires unless it is renewed, in ms. */
   readonly expiresInMs: number;
 }
 
@@ -36,7 +34,7 @@ export interface LeaderReport {
 export interface SharedReport {
   /** Live instances, oldest first. */
   readonly instances: readonly InstanceReport[];
-  /** The instance that reads the event log; `undefined` if none ever has. */
+  /** The instance that reads the event log. `undefined` if no instance has ever read it. */
   readonly poller: LeaderReport | undefined;
   /** Number of events that ended in the last 60 seconds. */
   readonly endedLastMinute: number;
@@ -48,15 +46,15 @@ export interface InstanceDetails {
   readonly version: string;
 }
 
-/** Result of a candidacy. */
+/** Outcome of an attempt to become or stay the leader. */
 export type Candidacy =
   | {
       readonly leads: true;
       readonly term: number;
-      /** True if no instance was alive right before this term. */
+      /** True if no instance was alive just before this term began. */
       readonly afterGap: boolean;
     }
-  /** Another instance leads until its lease expires or is renewed. */
+  /** Another instance leads, and its lease expires after `expiresInMs` unless it is renewed. */
   | { readonly leads: false; readonly expiresInMs: number };
 
 /** Text that a leader publishes for the other instances and the next leader. */
@@ -74,19 +72,17 @@ export interface Delivery {
 /** Topic of a notification between instances. */
 export type Topic = "leader" | "note";
 
-/** Shared state as one instance sees it. */
 export interface Shared {
-  /** Id of this instance. */
   readonly id: string;
 
   /**
    * Begins a term, or renews `term` if it belongs to this instance.
    *
-   * @param leaseMs time after which the term ends unless it is renewed
+   * @param leaseMs time in ms after which the term ends unless it is renewed
    */
   lead(name: string, leaseMs: number, term?: number): Promise<Candidacy>;
 
-  /** Ends the term at once and notifies the other instances. Does nothing if the term is over. */
+  /** Ends the term at once and notifies the other instances. Does nothing if the term is already over. */
   resign(name: string, term: number): Promise<void>;
 
   /** Writes a note for the other instances. Returns false and writes nothing if the term is over. */
@@ -97,7 +93,7 @@ export interface Shared {
   /** Resolves once the other instances can read the deliveries. */
   addDeliveries(deliveries: readonly Delivery[]): Promise<void>;
 
-  /** Returns recent deliveries of all instances that this instance has not read yet, oldest first. */
+  /** Returns recent deliveries to any instance that this instance has not read yet, oldest first. */
   readDeliveries(): Promise<readonly Delivery[]>;
 
   /** Sends a heartbeat. Resolves to the number of live instances, including this one. */

@@ -61,7 +61,7 @@ describe("an event on its way in", () => {
     for (const type of ["timer:remind", "cron:daily"]) {
       const raw = follow("7", { type });
       expect(read(raw)).toMatchObject({ id: "7", body: JSON.stringify(raw) });
-      expect(read(raw).unusable).toMatch(/^type: begins like the ids of the bot's own events/);
+      expect(read(raw).unusable).toMatch(/^type: starts with a prefix reserved/);
     }
   });
 
@@ -70,7 +70,7 @@ describe("an event on its way in", () => {
     const parked = ids.map((id) => read(follow(id)));
     for (const { id, unusable } of parked) {
       expect(id).toMatch(/^invalid:[0-9a-f]{32}$/);
-      expect(unusable).toMatch(/^id: begins like the ids of the bot's own events/);
+      expect(unusable).toMatch(/^id: starts with a prefix reserved/);
     }
     expect(parked[0]?.id).not.toBe(parked[1]?.id);
   });

@@ -201,7 +201,7 @@ describe("an event of the platform", () => {
     await bot.idle();
     expect(handler).not.toHaveBeenCalled();
     const [dead] = (await bot.inbox.list({ state: "dead" })).events;
-    expect(dead?.error).toMatch(/type: begins like the ids of the bot's own events/);
+    expect(dead?.error).toMatch(/type: starts with a prefix reserved/);
   });
 
   test("with the id of a moment that is still to come does not take its place", async () => {

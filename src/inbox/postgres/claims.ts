@@ -9,13 +9,13 @@ import { Suspects } from "./suspects.ts";
 /** Condition of every write by a claim, so that nothing is written once another claim has the lane. */
 export const HELD = "key = $1 AND owner = $2 AND fence = $3";
 
-/** Converts a condition to 1 or 0. */
+/** Returns the SQL that converts a condition to 1 or 0. */
 export const is = (condition: string): string => `coalesce(${condition}, false)::integer`;
 
 /**
- * Builds rows from lists passed as values, with a row number `n` that starts at 1. The planner cannot see how long the
- * lists are and assumes few rows. If it assumed hundreds, it would scan small tables, which takes ten times as long as
- * index lookups.
+ * Builds rows from lists passed as values, with a row number `n` that starts at 1. The planner cannot see the lengths
+ * of the lists and assumes few rows. If it assumed hundreds, it would scan small tables, which takes ten times as long
+ * as index lookups.
  *
  * @param columns the type of each column, by name
  * @param first the parameter number of the first list
@@ -45,25 +45,24 @@ export const lockHeld = (columns: string): string => `${SORTED}, held AS MATERIA
   ) AS lane
 )`;
 
-/** Records the runs of `head` that ended without an outcome. */
 const ADD_CRASHES = `
   INSERT INTO {schema}.attempt (event_id, fence, number, outcome, ended_at)
   SELECT id, fence, attempts + uncounted, 'crashed', {now} FROM head WHERE lapsed = 1
   ON CONFLICT (event_id, fence) DO NOTHING`;
 
 /**
- * Leases lanes, each with its first event, in one statement. Only lanes are written; the new attempt is counted on the
- * event when it ends. If a due lane still has an owner, the owner's process died or stalled during a run. That run is
- * counted as an attempt here.
+ * Leases lanes, each with its first event, in one statement. Only lanes are written, because the new attempt is counted
+ * on the event when it ends. If a due lane still has an owner, the owner's process died or stalled during a run. That
+ * run is counted as an attempt here.
  *
  * The first part is materialized, because otherwise the planner could lock more lanes than the limit. The statement
  * sees events as of its start, and lanes as of their locks. A lane's row changes together with its events, so an
  * unchanged row guarantees that the visible events are current. A changed lane is left for the next claim, and a lane
- * without events is repaired afterwards. A suspect event gets no owner here, and its lane stays closed for a lease;
+ * without events is repaired afterwards. A suspect event gets no owner here, and its lane stays closed for one lease.
  * {@link Suspects} decides whether it may run.
  *
  * @param where further conditions on the lanes
- * @param choice the name of the part with the found lanes. If it is not `head`, another part must derive `head` from
+ * @param choice the name of the part that selects the lanes. If the name is not `head`, `part` must derive `head` from
  *   it.
  */
 const claimStatement = (where: string, choice: { readonly of: string; readonly part: string }) => `
@@ -100,7 +99,7 @@ const CLAIM = claimStatement("", { of: "head", part: "" });
 
 /**
  * Claims within each type's capacity. Lanes whose first event has a type without capacity are not locked. Of the locked
- * lanes, only as many per type are leased as fit; the commit unlocks the others.
+ * lanes, each type leases only as many as its capacity allows. The commit unlocks the others.
  */
 const CLAIM_WITHIN = claimStatement(
   `AND coalesce((
@@ -129,8 +128,9 @@ WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 
 /**
  * Releases lanes that this process leased without knowing, because the response to a claim was lost. Their events have
- * not run, and without an owner no attempt is counted. A known lane with a null fence is about to get a new fence.
- * Lanes that another transaction has locked are skipped until the next time, so that they do not block the other lanes.
+ * not run, and because the lanes then have no owner, no attempt is counted. A known lane with a null fence is about to
+ * get a new fence. Lanes locked by another transaction are skipped until the next release, so that they do not block
+ * the other lanes.
  */
 const GIVE_BACK = `
 WITH lost AS MATERIALIZED (
@@ -141,7 +141,7 @@ WITH lost AS MATERIALIZED (
 )
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 
-/** Releases the same lanes when the process ends, and notifies the other instances. */
+/** Releases the same lanes on shutdown, and notifies the other instances. */
 const GIVE_BACK_AT_LAST = `
 WITH given AS (${GIVE_BACK} RETURNING lane.key)
 SELECT pg_notify($4, $1) FROM (SELECT FROM given LIMIT 1) AS one`;
@@ -167,7 +167,7 @@ WITH stranded AS (
 UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
 FROM stranded WHERE lane.key = stranded.key`;
 
-/** A leased lane with its first event. The event is missing if it ended at the same moment. */
+/** A leased lane with its first event. The event is missing if it ended at the same time. */
 interface TakenRow extends HeadRow {
   readonly key: string;
   readonly fence: number;
@@ -176,13 +176,12 @@ interface TakenRow extends HeadRow {
   readonly suspect: boolean | null;
 }
 
-/** Time limit for connecting, and for a response, when the process ends, in ms. */
+/** Time limit for connecting and for a response on shutdown, in ms. */
 const AT_LAST_MS = 1_000;
 
-/** Maximum number of lanes per statement, so that the first lanes can start while others are leased. */
+/** Maximum number of lanes per statement. With a limit, the first lanes can start while others are being leased. */
 const MAX_LANES = 500;
 
-/** Leases lanes for one process. */
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
@@ -246,8 +245,8 @@ export class Claims {
   }
 
   /**
-   * Once no claim is in progress, releases lanes that this process may hold without knowing. Never fails, and does not
-   * wait for a server that is down, because the leases expire.
+   * Releases lanes that this process may hold without knowing. Must be called when no claim is in progress. Never
+   * fails, and does not wait for a server that is down, because the leases expire.
    */
   async close(): Promise<void> {
     const { schema } = this.#database;
@@ -258,7 +257,7 @@ export class Claims {
     await giving.catch(() => undefined);
   }
 
-  /** Runs secondary work. The claims must not be lost if it fails. */
+  /** Runs secondary work. If it fails, the claims must not be lost. */
   async #besides<T>(work: Promise<T>): Promise<T | undefined> {
     return await this.#ledger.watch(work).catch(() => undefined);
   }

@@ -17,7 +17,7 @@ import {
 } from "./open.ts";
 import { ALIVE_MS } from "./shared.ts";
 
-/** Time limit for a response, in ms. Batches of long events, and statistics for a large table, take time. */
+/** Time limit for a response, in ms. Batches of long events, and statistics for a large table, take a while. */
 const TIMEOUT_MS = 120_000;
 
 /** Continues the sequence of event numbers after the copied events. */
@@ -32,7 +32,7 @@ const ANALYZE = `ANALYZE ${names.join(", ")}`;
 
 const IS_FILLED = `SELECT ${names.map((name) => `EXISTS (SELECT FROM ${name})`).join(" OR ")} AS filled`;
 
-/** Constraint that an earlier version left on an inbox that was copied out of PostgreSQL. */
+/** Constraint that an earlier version left on an inbox copied out of PostgreSQL. */
 const FENCE = "inbox_was_copied";
 
 function insertInto(table: Table): string {
@@ -46,7 +46,7 @@ SELECT ${columns} FROM unnest(${arrays.join(", ")}) AS input (${columns})`;
 }
 
 /**
- * Target of a copy to PostgreSQL. Until {@link finish} it has a mark, so no bot starts on it. The lock on the source
+ * Target of a copy to PostgreSQL. It has a mark until {@link finish}, so no bot starts on it. The lock on the source
  * file prevents a second run.
  */
 export class CopyTarget {
@@ -66,7 +66,7 @@ export class CopyTarget {
     this.place = place;
   }
 
-  /** Returns ms since 1970, on the database's clock. */
+  /** Returns the time in ms since 1970, on the database's clock. */
   async now(): Promise<number> {
     const [row] = await this.#database.rows<{ readonly now: number }>("SELECT {now} AS now");
     return row?.now ?? Date.now();
@@ -86,7 +86,7 @@ export class CopyTarget {
   async check(from: string): Promise<void> {
     const stored = await this.#database.run(storedSchema);
     if (stored.version === 0) return;
-    // An unfinished copy is replaced, so only a newer schema is a problem.
+    // An unfinished copy will be replaced, so only a newer schema is a problem.
     if (isCopyOf(from, await this.#readMark())) return refuseTooNew(stored);
     await checkSchema(this.#database);
     await this.#refuseServed();
@@ -97,14 +97,14 @@ export class CopyTarget {
    * Creates the schema, sets the mark and deletes the rows of an earlier attempt. Must be called after {@link check},
    * and repeats its checks.
    *
-   * @throws {ServiceBotError} as {@link check} does
+   * @throws {ServiceBotError} the errors of {@link check}
    */
   async begin(from: string): Promise<void> {
     await migrate(this.#database);
-    // A running bot that sees the mark would stop.
+    // Check before setting the mark, because a running bot that sees the mark would stop.
     await this.#refuseServed();
     await this.#database.run(() => this.#take(from));
-    // Checks again, because a bot that started in between is either visible now or sees the mark.
+    // Check again. A bot that started in between is either visible now or has seen the mark.
     try {
       await this.#refuseServed();
     } catch (error) {
@@ -187,7 +187,6 @@ export class CopyTarget {
   }
 }
 
-/** Returns whether a mark belongs to an unfinished copy of a source. */
 function isCopyOf(from: string, mark: Mark | undefined): boolean {
   return mark?.role === "target" && mark.other === from;
 }

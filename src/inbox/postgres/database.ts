@@ -22,16 +22,16 @@ import {
 
 export interface DatabaseOptions {
   readonly driver: Driver;
-  /** `postgres://…`. Logs and errors never contain its password. */
+  /** The `postgres://` URL. Logs and errors never contain its password. */
   readonly url: string;
-  /** Schema of the tables. */
+  /** Name of the schema that contains the tables. */
   readonly schema: string;
-  /** Replaces the database's clock in tests: ms since 1970. */
+  /** Replaces the database's clock in tests. Returns ms since 1970. */
   readonly now?: (() => number) | undefined;
   /** Time limit for connecting and for a response, in ms. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Fails current and later statements when aborted, so that a stopping process does not wait for a server that is
+   * When aborted, fails current and later statements, so that a stopping process does not wait for a server that is
    * down.
    */
   readonly deadline?: AbortSignal | undefined;
@@ -43,7 +43,7 @@ export interface DatabaseOptions {
   readonly bot?: object | undefined;
 }
 
-/** The part of a database that runs single statements. */
+/** Any object that runs single statements. */
 export type Queries = Pick<SqlStore, "rows">;
 
 const TIMEOUT_MS = 10_000;
@@ -59,14 +59,14 @@ const IDLE_MS = 30_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * The statement's time, which is the same for all rows. A subquery runs once and can use an index. A plain expression
- * would be computed for each row.
+ * The statement's start time, which is the same for all rows. A subquery runs once and can use an index. A plain
+ * expression would be computed for each row.
  */
 const NOW = "(SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
 /**
  * Makes the server end the session of a process that stalls inside a transaction, because the transaction would keep
- * its locks. Set for each transaction, because a pooler may run the next transaction in another session.
+ * its locks. The timeout is set for each transaction, because a pooler may run the next transaction in another session.
  */
 const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
 
@@ -75,8 +75,8 @@ SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_cl
 WHERE relnamespace = to_regnamespace('{schema}') AND relkind = 'r'`;
 
 /**
- * Connections to a database and the statements that run on them. Statements contain `{schema}` because a search path
- * would be session state.
+ * Runs statements on a database's connections. Statements contain `{schema}` instead of relying on a search path,
+ * because a search path is session state.
  */
 export class Database implements SqlStore {
   readonly dialect: Dialect = dialect;
@@ -109,7 +109,7 @@ export class Database implements SqlStore {
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
     });
-    // An idle connection broke. The next statement opens another connection.
+    // An idle connection broke. The next statement opens a new one.
     this.#pool.on("error", () => undefined);
     // The server may close a connection before the pool hands it out. Without a listener, the error would end the
     // process.
@@ -129,7 +129,10 @@ export class Database implements SqlStore {
     return client;
   }
 
-  /** Closes a client. The driver alone could wait for the server forever. */
+  /**
+   * Closes a client gracefully, or after a second destroys its connection. The driver alone could wait for the server
+   * forever.
+   */
   async end(client: Client): Promise<void> {
     const leave = this.cutSoon(client);
     try {
@@ -141,7 +144,7 @@ export class Database implements SqlStore {
     }
   }
 
-  /** Destroys a client's connection after a second. Returns a function that cancels this. */
+  /** Destroys a client's connection after a second. Returns a function that cancels it. */
   cutSoon(client: Client): () => void {
     const cut = setTimeout(() => this.#own.get(client)?.destroy(), END_MS);
     return () => clearTimeout(cut);
@@ -177,7 +180,7 @@ export class Database implements SqlStore {
     );
   }
 
-  /** Each statement sees what other transactions have committed before it. */
+  /** Runs a script in a transaction. Each statement sees what other transactions have committed before it. */
   run<T>(script: () => Script<T>): Promise<T> {
     return this.#connected((connection) =>
       undisturbed(() => this.#inTransaction(connection, script())),
@@ -261,8 +264,7 @@ export class Database implements SqlStore {
   #query(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Result> {
     const made = this.#textOf(text);
     this.#options.onStatement?.(made, values);
-    // If there is a list of values, even an empty list, the driver prepares the text, which must then be a single
-    // statement.
+    // Given a list of values, even an empty one, the driver prepares the text, which must then be a single statement.
     return connection.query(made, values.length === 0 ? undefined : packValues(values));
   }
 
@@ -277,12 +279,11 @@ export class Database implements SqlStore {
   }
 }
 
-/** Maximum number of tries after deadlocks. */
 const MAX_TRIES = 3;
 
 /**
- * Repeats a transaction that the server rolled back because of a deadlock. The bot's statements lock lanes in key order
- * and cannot deadlock each other, but they can deadlock with an operator's statements or a migration.
+ * Retries a transaction that the server rolled back because of a deadlock. The bot's statements lock lanes in key order
+ * and cannot deadlock with each other. They can deadlock with an operator's statements or a migration.
  */
 async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -296,7 +297,7 @@ async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
 
 const DEADLOCK = "40P01";
 
-/** Names the strictest TLS mode explicitly. The driver maps three looser modes to it and logs a warning. */
+/** Names the strictest TLS mode explicitly. Otherwise, the driver maps three looser modes to it and logs a warning. */
 function withStrictTls(url: string): string {
   const parsed = new URL(url);
   const { searchParams } = parsed;

@@ -2,8 +2,8 @@ import { dropEvents, dropStates, type SweepPhase } from "../sql/retention.ts";
 import { type Dialect, query } from "../sql/store.ts";
 
 /**
- * Conditions of the indexes on ended events. They keep the indexes small, because an index with more rows would make
- * ending an event more expensive.
+ * Conditions of the indexes on ended events. Each index stays small, because more rows would make ending an event more
+ * expensive.
  */
 const ended = {
   whole: "event.state IN ('done', 'discarded') AND event.body IS NOT NULL",
@@ -35,7 +35,7 @@ export const dialect: Dialect = {
 /** Maximum number of lanes per transaction. */
 const BATCH = 500;
 
-/** A recreated lane restarts its fences, so a lane is kept until no claim on it can exist. */
+/** Deletes idle lanes. A recreated lane starts over with fence 0, so a lane is kept until no claim on it can exist. */
 const FORGET_LANES = `
 WITH old AS MATERIALIZED (
   SELECT key FROM {schema}.lane
@@ -44,7 +44,7 @@ WITH old AS MATERIALIZED (
 )
 DELETE FROM {schema}.lane USING old WHERE lane.key = old.key RETURNING lane.key`;
 
-/** Returns the phases that delete expired events and idle lanes. The server reuses the space automatically. */
+/** Returns the phases that delete expired events and idle lanes. The server reuses the space on its own. */
 export function sweepPhases(): SweepPhase[] {
   return [
     dropEvents(dialect, {

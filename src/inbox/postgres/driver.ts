@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { codeOf, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { StoreFailure } from "../../observe/channels.ts";
 
-/** Adapter for the `pg` package: the interfaces that the bot uses, text encoding and errors. */
+/** Adapter for the `pg` package: the interfaces that the bot uses, text encoding, and errors. */
 
 export interface Connection {
   query(text: string, values?: unknown[]): Promise<Result>;
@@ -18,7 +18,7 @@ export interface Result {
 }
 
 export interface PooledConnection extends Connection {
-  /** @param broken true closes the connection instead of reusing it */
+  /** @param broken true closes the connection instead of returning it to the pool */
   release(broken?: boolean): void;
 }
 
@@ -34,14 +34,14 @@ export interface Client extends Connection {
   /** Session id that the server sent on connecting. */
   readonly processID?: number | null;
   connect(): Promise<unknown>;
-  /** Lets the process exit while connected. */
+  /** Allows the process to exit while connected. */
   unref?(): void;
   end(): Promise<void>;
 }
 
 export type Row = Record<string, unknown>;
 
-/** Parses a type's values from their text form. */
+/** Finds the parser for a type's text values. */
 export interface Types {
   getTypeParser(oid: number, format?: string): (text: string) => unknown;
 }
@@ -50,7 +50,7 @@ export interface ClientSettings {
   readonly connectionString: string;
   readonly application_name: string;
   readonly connectionTimeoutMillis: number;
-  /** Time limit for a response, in ms. Without a limit, a half-open connection would block for minutes. */
+  /** Time limit for a response, in ms. Without it, a half-open connection would block for minutes. */
   readonly query_timeout: number;
   readonly types: Types;
   readonly keepAlive: true;
@@ -93,7 +93,7 @@ export async function loadDriver(
 
 const INT8 = 20;
 
-/** Parses 64-bit integers as numbers, and all other types as the driver does. */
+/** Parses 64-bit integers as numbers. Leaves all other types to the driver. */
 export function numbersFor(types: Types): Types {
   return {
     getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)),
@@ -110,8 +110,7 @@ export class Sockets {
     const socket = new Socket();
     this.#open.add(socket);
     socket.once("close", () => this.#open.delete(socket));
-    // Destroy the socket only after the driver has received it, because the driver would connect a destroyed socket
-    // too.
+    // Destroy the socket only once the driver has it. The driver would connect a socket that was destroyed earlier.
     if (this.#cut) setImmediate(() => socket.destroy());
     return socket;
   }
@@ -124,13 +123,12 @@ export class Sockets {
 }
 
 /**
- * PostgreSQL refuses NUL, and UTF-8 cannot represent lone surrogates. A lane name with such a character would make its
- * batch fail forever. Both are escaped with a control character that is rare in text, and that is doubled where it
- * occurs.
+ * Escape character, which is rare in text and doubled where it occurs. PostgreSQL refuses NUL, and UTF-8 cannot
+ * represent lone surrogates. Without escaping, a lane name with such a character would make its batch fail forever.
  */
 const ESCAPE = "\u001a";
 
-/** Characters to escape. With the flag "u" a surrogate pair is one character and does not match. */
+/** Characters to escape. With the `u` flag, a surrogate pair is one character and does not match. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
 const UNSTORABLE = /[\0\u001a\ud800-\udfff]/gu;
 
@@ -152,7 +150,7 @@ function fromStored(text: string): string {
   );
 }
 
-/** Escapes the strings, and the lists of strings, among a statement's values. */
+/** Escapes the strings and lists of strings among a statement's values. */
 export function packValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (Array.isArray(value) ? value.map(pack) : pack(value)));
 }
@@ -161,7 +159,7 @@ function pack(value: unknown): unknown {
   return typeof value === "string" ? toStored(value) : value;
 }
 
-/** Unescapes a row. The row is changed in place, because the driver created it for this call only. */
+/** Unescapes a row in place. The driver created the row for this call only. */
 export function unpackRow(row: Record<string, unknown>): Record<string, unknown> {
   for (const name in row) {
     const value = row[name];
@@ -171,14 +169,14 @@ export function unpackRow(row: Record<string, unknown>): Record<string, unknown>
 }
 
 /**
- * Returns whether the server reported an error after which the connection still works. Such errors have five-character
+ * Returns whether an error came from the server and the connection still works. Server errors have five-character
  * codes.
  */
 export function isOfTheServer(error: unknown): boolean {
   if (error instanceof ServiceBotError) return true;
   const code = codeOf(error);
-  // 57P01 to 57P03 mean that the server is stopping or starting, and closes the connection. Class 08 means that a
-  // pooler lost its own connection to the server.
+  // After 57P01 to 57P03, the server is stopping or starting and closes the connection. After class 08, a pooler has
+  // lost its own connection to the server.
   return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
 }
 
@@ -189,8 +187,8 @@ export function failureOf(error: unknown): StoreFailure {
 }
 
 /**
- * Converts driver errors to STORE_UNAVAILABLE and keeps ServiceBotErrors. The cause is left out because it may quote
- * stored data.
+ * Converts driver errors to STORE_UNAVAILABLE and keeps ServiceBotErrors. Drops the cause, because it may quote stored
+ * data.
  */
 export function asStoreError(error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
@@ -218,7 +216,7 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 function remedyOf(error: unknown): string {
-  // The driver has no code for a server that requires a missing password.
+  // If the server requires a password and none is set, the driver's error has no code.
   const asked = messageOf(error).startsWith("SASL");
   const remedy = asked
     ? "Set the password in DATABASE_URL or PGPASSWORD."

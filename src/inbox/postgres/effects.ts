@@ -4,7 +4,7 @@ import { changesOf, lastTimers, STATE, versionOf } from "../sql/effects.ts";
 import { query, type Script, type SqlStore } from "../sql/store.ts";
 import { rowsOf } from "./claims.ts";
 
-/** A run that has ended, with its effects. */
+/** An ended run and its effects. */
 export interface RunEffects {
   readonly claim: Claim;
   readonly effects: Effects;
@@ -12,7 +12,7 @@ export interface RunEffects {
 
 const FIND_STATES = `SELECT ${STATE} FROM {schema}.state WHERE key = ANY ($1::text[])`;
 
-/** Reads the states of several calls with one statement. */
+/** Reads the states for several calls with one statement. */
 export async function findStates(
   store: Pick<SqlStore, "rows">,
   reads: readonly (readonly string[])[],
@@ -25,8 +25,8 @@ export async function findStates(
 
 /**
  * Writes states whose stored version still matches, in key order, and returns their row numbers. A row that another
- * transaction is changing is compared again after its lock. If two transactions insert the same key, the second waits
- * for the first and inserts nothing.
+ * transaction is changing is compared again once it is locked. If two transactions insert the same key, the second
+ * waits for the first and inserts nothing.
  */
 const WRITE_STATES = `
 WITH input AS (
@@ -54,8 +54,8 @@ SELECT n FROM changed UNION ALL SELECT n FROM deleted
 UNION ALL SELECT n FROM sorted JOIN added USING (key)`;
 
 /**
- * Removes timers by name, except timers that are set again, and sets timers. Concurrent runs change other lanes, so
- * they cannot interfere.
+ * Removes timers by name, except those being set again, and sets timers. Concurrent runs work on other lanes, so they
+ * cannot interfere.
  */
 const WRITE_TIMERS = `
 WITH input AS (
@@ -74,7 +74,7 @@ ORDER BY lane COLLATE "C", name COLLATE "C", key COLLATE "C"
 ON CONFLICT (lane, name, key) DO UPDATE SET due_at = excluded.due_at, event_id = excluded.event_id,
   body = excluded.body`;
 
-/** Returns the runs that write no state that an earlier run in the list writes. */
+/** Returns the runs that write no state written by an earlier run in the list. */
 export function withoutSharedKeys<T extends RunEffects>(runs: readonly T[]): readonly T[] {
   const taken = new Set<string>();
   return runs.filter(({ effects: { states } }) => {

@@ -12,7 +12,7 @@ import type { LeaseLedger } from "./lease-ledger.ts";
 
 /**
  * Records the runs in a table with `id`, `fence`, `attempt` and `error`, and deletes their events' oldest history. The
- * DELETE does not see the rows that the same statement inserts.
+ * DELETE does not see the rows inserted by the same statement.
  */
 function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
   return `recorded AS (
@@ -30,8 +30,8 @@ function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
 }
 
 /**
- * Ends events as done, and finds the next events in lanes that continue. A lane that continues keeps its lease. This
- * changes no indexed column, and costs half as much as releasing and leasing again.
+ * Ends events as done, and finds the next events in lanes that continue. A lane that continues keeps its lease. Keeping
+ * it changes no indexed column, and costs half as much as releasing and leasing again.
  *
  * The statement sees events as of its start, and lanes as of their locks. A lane's row changes together with its
  * events, so an unchanged row guarantees that the visible events are current. A changed row has moved to another ctid,
@@ -73,7 +73,7 @@ SELECT n, next_id AS id, type, body, source, received_at, trace, attempts, crash
   coalesce(next_ord <> '' AND next_ord < last_ord, false) AS late
 FROM advanced`;
 
-/** Ends events in lanes that changed concurrently, and dead letters. Releases their lanes. */
+/** Ends dead letters, and events in lanes that changed concurrently. Releases their lanes. */
 const END = `
 WITH input AS (
   ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", error: "text" })}
@@ -107,7 +107,10 @@ WITH closed AS (
 SELECT id FROM closed`;
 }
 
-/** An event whose run has not started stays unchanged, because attempts are counted when they end. */
+/**
+ * Releases a lane whose run has not started. The event's row stays unchanged, because an attempt is counted when it
+ * ends.
+ */
 const HAND_BACK = `
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} + $4::bigint WHERE ${HELD} RETURNING key`;
 
@@ -118,15 +121,15 @@ const RELEASE = postponeSql("released");
 const MAX_OUTCOMES = 1_000;
 
 /**
- * Maximum number of outcomes with effects per transaction. A state may be several kilobytes long, and one statement
- * writes all states.
+ * Maximum number of outcomes with effects per transaction. One statement writes all their states, and a state may have
+ * several kilobytes.
  */
 const MAX_OUTCOMES_WITH_EFFECTS = 100;
 
 interface Ending {
   readonly claim: Claim;
   readonly error: string | undefined;
-  /** True if the lane continues with its next event. */
+  /** True if the lane should continue with its next event. */
   readonly advances: boolean;
 }
 
@@ -177,22 +180,20 @@ export class PostgresEndings {
     );
   }
 
-  /** Ends the event as done, or as dead if there is an error, and releases the lane. */
+  /** Ends the event as done, or as a dead letter if there is an error, and releases the lane. */
   async end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
     return (await this.#add({ claim, error, advances: false }, effects)).held;
   }
 
-  /** Ends the event as done, and continues with the lane's next event. */
   advance(claim: Claim, effects?: Effects): Promise<Advance> {
     return this.#add({ claim, error: undefined, advances: true }, effects);
   }
 
-  /** Leaves the event pending and closes its lane for the delay. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
     return this.#close(claim, RETRY, delayMs, claim.id, claim.attempt, error);
   }
 
-  /** Like `retry`, but does not count the attempt. Without an error, the handler has not started. */
+  /** Releases the lane without counting the attempt. Without an error, the handler has not started. */
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
     if (error === undefined) return this.#close(claim, HAND_BACK, delayMs);
     return this.#close(claim, RELEASE, delayMs, claim.id, claim.attempt, error);
@@ -207,7 +208,7 @@ export class PostgresEndings {
     return outcome;
   }
 
-  /** Resolves to false if the lease was lost. The claim is over in either case. */
+  /** Ends the claim. Resolves to false if the lease was lost. */
   async #close(claim: Claim, statement: string, ...values: readonly unknown[]): Promise<boolean> {
     const key = [claim.lane, this.#owner, claim.fence];
     const held = (await this.#store.rows(statement, [...key, ...values])).length > 0;
@@ -216,7 +217,7 @@ export class PostgresEndings {
     return held;
   }
 
-  /** Updates the ledger and the backlog for all endings at once, because a promise per event would cost more. */
+  /** Updates the ledger and the backlog for all endings at once, because one promise per event would cost more. */
   async #record(
     endings: readonly Ending[],
     write: () => Promise<readonly EndingResult[]>,
@@ -235,13 +236,13 @@ export class PostgresEndings {
       if (advances.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
       return written;
     } catch (error) {
-      // If one statement failed, the outcome of an earlier one is unknown too.
+      // If one statement failed, the outcome of an earlier statement is unknown too.
       for (const { claim } of endings) this.#ledger.endAdvance(claim, undefined);
       throw error;
     }
   }
 
-  /** Each statement is its own transaction. */
+  /** Runs each statement as its own transaction. */
   async #writeAll(endings: readonly Ending[]): Promise<Advance[]> {
     const script = this.#end(endings);
     let step = script.next([]);
@@ -252,9 +253,9 @@ export class PostgresEndings {
   }
 
   /**
-   * Writes endings and their effects in one transaction. A conflict rolls the transaction back. The transaction is then
-   * repeated without the conflicting endings, because their states never return to the earlier version. If several
-   * endings write the same state, the first is written first.
+   * Writes endings and their effects in one transaction. A conflict rolls the transaction back. It is then repeated
+   * without the conflicting endings, because their states never return to the earlier version. If several endings write
+   * the same state, the first is written first.
    */
   async #writeWithEffects(endings: readonly EndingWithEffects[]): Promise<EndingResult[]> {
     const outcomes = new Map<Ending, EndingResult>();

@@ -4,12 +4,12 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
-/** While one round is in the database, this process handles the outcomes of another. */
+/** Two rounds, so that this process handles the results of one while the other is in the database. */
 const ROUNDS = 2;
 
 /**
- * Batches the calls made in one event loop turn or during earlier rounds, so that many calls share one statement and
- * one commit.
+ * Batches the calls made in one event loop turn or while earlier rounds are running, so that many calls share one
+ * statement and one commit.
  */
 export class Gather<In, Out> {
   readonly #run: (inputs: readonly In[]) => Promise<readonly Out[]>;

@@ -24,7 +24,7 @@ const MOVE_CURSORS = `, moved AS (
 
 /**
  * Stores a batch in one statement, which is one transaction and one round trip. Events are sorted by id and lanes by
- * key, because batches that lock rows in different orders could deadlock. A lane that is leased or waits for a retry
+ * key, because batches that lock rows in different orders could deadlock. A lane that is leased or waiting for a retry
  * keeps its time, because order matters more than speed. A cursor with a term moves only during that term. The leader's
  * row stays locked until the commit.
  *
@@ -55,21 +55,20 @@ const PUT_TYPES = put({ types: true, cursors: false });
 const PUT_CURSORS = put({ types: false, cursors: true });
 const PUT_ALL = put({ types: true, cursors: true });
 
-/** Stores the bot's own events within a transaction. Events in one lane are handled in this order. */
+/** Stores the bot's own events within a transaction. Events in the same lane are handled in this order. */
 export function* putOwn(events: readonly NewEvent[]): Script<PutResult> {
   return resultOf(events, yield* query<PutRow>(PUT, ...columnsOf(events, "poll")));
 }
 
 interface PutRow {
-  /** Null in the row of a cursor that has moved. */
+  /** `null` in the row of a cursor that has moved. */
   readonly id: string | null;
   readonly state: string;
 }
 
-/** Stores batches of events with their cursors. */
 export class Intake {
   readonly #queries: Queries;
-  /** Types that are definitely stored in the table. */
+  /** Types that are definitely in the table. */
   readonly #noted = new Set<string>();
 
   constructor(queries: Queries) {
@@ -99,7 +98,7 @@ export class Intake {
   }
 }
 
-/** Returns the first values of each statement. */
+/** Returns the values `$1` to `$8`, which all variants of the statement share. */
 function columnsOf(events: readonly NewEvent[], source: Source, trace?: string): unknown[] {
   const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name] ?? null);
   return [
@@ -127,18 +126,17 @@ function moved(moves: readonly CursorMove[]): unknown[] {
 
 /**
  * Counts the pending events. This process tracks its own changes, because counting rows for every batch would cost more
- * than storing the batch. Changes by other processes are recounted occasionally. Before a batch is refused, the count
- * is exact.
+ * than storing the batch. Now and then, a recount includes other processes' changes. Before a batch is refused, the
+ * count is exact.
  */
 export class Backlog {
   readonly max: number;
   readonly #count: () => Promise<number>;
   #pending = 0;
-  /** Number of events ever added; never decreases. */
+  /** Number of events ever added. Never decreases. */
   #came = 0;
   #stale = false;
 
-  /** @param count counts the pending events */
   constructor(max: number, count: () => Promise<number>) {
     this.max = max;
     this.#count = count;
@@ -153,7 +151,7 @@ export class Backlog {
     this.#came += Math.max(0, pending);
   }
 
-  /** Watches a write that may have been committed even if it fails. */
+  /** Waits for a write. If it fails, it may have been committed even so, so the count becomes stale. */
   async watch<T>(write: Promise<T>): Promise<T> {
     try {
       return await write;
@@ -169,7 +167,7 @@ export class Backlog {
     else if (this.#stale) this.recount().catch(() => undefined);
   }
 
-  /** Recounts. Events that arrive in the meantime may be counted twice until the next recount. */
+  /** Recounts the rows. Events that arrive in the meantime may be counted twice until the next recount. */
   async recount(): Promise<number> {
     this.#stale = false;
     const before = this.#came;

@@ -4,18 +4,18 @@ import type { Advance, Claim } from "../inbox.ts";
 /** Releases all lanes of this process except the given lanes with the given fences. */
 type GiveBack = (lanes: string[], fences: (number | null)[]) => Promise<unknown>;
 
-/** Interval at which lanes are released again, in ms. */
+/** Interval between two releases, in ms. */
 const AGAIN_MS = 1_000;
 
 /**
- * Lanes that this process knows it holds. If the response to a leasing statement is lost, no process works on the
- * leased lanes, so they are released.
+ * Lanes that this process knows it holds. If the response to a leasing statement is lost, this process works on none of
+ * the leased lanes, so they are released.
  */
 export class LeaseLedger {
   readonly #clock: Clock;
-  /** Fence of each lane; null while the lane may be continuing with its next event. */
+  /** Fence of each lane. `null` while the lane may be continuing with its next event. */
   readonly #fences = new Map<string, number | null>();
-  /** Time when a response was last lost; `undefined` if no lease is in doubt. */
+  /** Time when a response was last lost. `undefined` if no lease is in doubt. */
   #doubtedAt: number | undefined;
   #againAt = Number.NEGATIVE_INFINITY;
   #givingBack: Promise<unknown> | undefined;
@@ -26,8 +26,8 @@ export class LeaseLedger {
 
   /**
    * Releases lanes that this process may hold without knowing. The server may run the statement whose response was lost
-   * only after lanes were released. Therefore the release is repeated until one lease duration has passed. A lease
-   * counts from the start of its statement, so any later lease has already expired.
+   * after the first release, so the release is repeated until one lease duration has passed. A lease counts from the
+   * start of its statement, so it has expired by then.
    */
   async giveBack(leaseMs: number, work: GiveBack): Promise<void> {
     const now = this.#clock.now();
@@ -37,7 +37,6 @@ export class LeaseLedger {
     await this.#giveBack(work);
   }
 
-  /** Releases the lanes when the process ends. */
   async giveBackAtLast(work: GiveBack): Promise<void> {
     if (this.#doubtedAt !== undefined) await this.#giveBack(work);
   }
@@ -53,13 +52,13 @@ export class LeaseLedger {
   }
 
   /**
-   * Resolves when no release is in progress. Otherwise the release would include a lane that continues in the meantime.
+   * Resolves once no release is in progress. A release in progress would include a lane that continues in the meantime.
    */
   async settled(): Promise<void> {
     while (this.#givingBack !== undefined) await this.#givingBack.catch(() => undefined);
   }
 
-  /** Watches a statement that may have leased lanes even if it fails. */
+  /** Waits for a statement that may have leased lanes. If it fails, lanes are released later. */
   async watch<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -70,7 +69,7 @@ export class LeaseLedger {
   }
 
   add({ lane, fence }: Claim): void {
-    // A response may arrive after that of a newer claim.
+    // An older claim's response may arrive after a newer one.
     if ((this.#fences.get(lane) ?? 0) < fence) this.#fences.set(lane, fence);
   }
 
@@ -79,7 +78,7 @@ export class LeaseLedger {
     if (this.#fences.get(lane) === fence) this.#fences.delete(lane);
   }
 
-  /** Must be called before ending a claim that may continue with its lane's next event. */
+  /** Must be called before ending a claim whose lane may continue with its next event. */
   beginAdvance({ lane, fence }: Claim): void {
     if (this.#fences.get(lane) === fence) this.#fences.set(lane, null);
   }
@@ -93,7 +92,7 @@ export class LeaseLedger {
   endAdvance(claim: Claim, advance: Advance | undefined): void {
     const { lane, fence } = claim;
     const mine = this.#fences.get(lane) === null;
-    // An earlier attempt without a response may have ended the claim.
+    // An earlier attempt whose response was lost may have ended the claim.
     if (advance?.held !== true) this.#doubt();
     if (advance?.next !== undefined) this.add(advance.next);
     else if (mine && advance === undefined) this.#fences.set(lane, fence);

@@ -17,8 +17,8 @@ import { ALIVE, ALIVE_MS, readSharedReport } from "./shared.ts";
 import { notifyAll, PROCESSES } from "./wake-ups.ts";
 
 /**
- * Takes the larger of two counts. Behind a pooler no bot holds the presence lock. A suspended bot sends no heartbeat,
- * and could resume without having seen the mark of a restore.
+ * Counts processes in two ways and takes the larger count. Behind a pooler, no bot holds the presence lock. A suspended
+ * bot sends no heartbeat, and could resume without having seen a restore's mark.
  */
 const SERVING = `
 SELECT greatest((${PROCESSES}),
@@ -32,12 +32,12 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
   unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right_name
 WHERE n.nspname = $1 AND c.relkind = 'r'`;
 
-/** Age from which an open transaction is reported, in seconds. The bot's own transactions are never open this long. */
+/** Age from which an open transaction is reported, in seconds. The bot's own transactions never stay open this long. */
 const LONG_OPEN_SECONDS = 60;
 
 const VERSION = "SELECT current_setting('server_version') AS version";
 
-/** The server hides details of other roles' sessions unless the role may see them. */
+/** The server hides details of other roles' sessions unless this role may see them. */
 const LONG_OPEN = `
 SELECT pid, coalesce(application_name, '') AS application, coalesce(state, '') AS state,
   floor(extract(epoch FROM clock_timestamp() - xact_start))::integer AS seconds
@@ -80,8 +80,8 @@ export async function countProcesses(database: Database): Promise<number> {
 }
 
 /**
- * Checks that the database has an inbox of this version and no unfinished copy; otherwise closes the database. An inbox
- * that has been copied can still be inspected.
+ * Checks that the database has an inbox of this version and no unfinished copy. Otherwise, closes the database. An
+ * inbox that has been copied can still be inspected.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
  */
@@ -94,7 +94,7 @@ export async function requireInbox(database: Database, url: string): Promise<voi
 }
 
 /**
- * Checks whether a bot could use this location in PostgreSQL. Changes nothing.
+ * Checks whether a bot could use this PostgreSQL schema. Changes nothing.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
@@ -117,7 +117,7 @@ export async function probePostgres(options: OpenOptions): Promise<InboxProbe> {
 }
 
 /**
- * Checks the health of the server that contains an inbox.
+ * Checks the health of an inbox's server.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE
  */
@@ -145,8 +145,7 @@ export async function markDatabase(
       const message = `${place} contains no inbox. Check DATABASE_URL and DATABASE_SCHEMA.`;
       throw new ServiceBotError("INBOX_MISSING", message);
     }
-    // A bot migrates the schema on startup. Here the migration must run first, because the mark needs the current
-    // tables.
+    // Migrate first, as a bot would on startup, because the mark needs the current tables.
     await migrate(database);
     await database.run(() => refuseMarked(database.dialect, place));
     if ((await countProcesses(database)) > 0) throw inUse(place);

@@ -7,14 +7,14 @@ import { Database, type DatabaseOptions } from "./database.ts";
 import { dialect } from "./dialect.ts";
 import { loadDriver } from "./driver.ts";
 
-/** Returns a PostgreSQL inbox's URL, without user and password. */
+/** Returns the name of a PostgreSQL inbox for messages, without user and password. */
 export function placeOf(url: string, schema: string): string {
   return `${showDatabase({ kind: "postgres", url })} (schema ${schema})`;
 }
 
 export type OpenOptions = Omit<DatabaseOptions, "driver">;
 
-/** PostgreSQL 13, the oldest version that supports the statements. */
+/** PostgreSQL 13, the oldest version that supports these statements. */
 const MIN_VERSION = 130_000;
 
 const SETTINGS = `
@@ -55,7 +55,7 @@ export async function openWith<T>(database: Database, work: () => Promise<T>): P
     return await work();
   } catch (error) {
     await database.close();
-    // On startup, an unreachable store counts as unusable. Later it counts as temporarily unavailable.
+    // An unreachable store counts as unusable on startup. Later, it counts as temporarily unavailable.
     const away = error instanceof ServiceBotError && error.code === "STORE_UNAVAILABLE";
     throw away ? unusable(error.message) : error;
   }
@@ -83,19 +83,18 @@ function problemOf({ version, standby, fsync, sync, encoding }: SettingsRow): st
 
 const MIGRATIONS = new URL("./sql/", import.meta.url);
 
-/** Lock for migrations: this project's own number, and the schema. */
+/** Lock for migrations. The key is this project's own number and the schema. */
 const LOCK = "SELECT pg_advisory_xact_lock(1936876642, hashtext($1))";
 
-/** Returns the schema version of this code. */
 function schemaVersion(): number {
   return migrationsIn(MIGRATIONS).length;
 }
 
-/** Schema version found in a database. */
+/** Schema version stored in a database. */
 export interface StoredSchema {
   /** 0 if the schema does not exist. */
   readonly version: number;
-  /** Oldest schema version whose code works with the database. */
+  /** Oldest version of the code that works with the database. */
   readonly readableFrom: number;
 }
 
@@ -112,13 +111,13 @@ export function* storedSchema(): Script<StoredSchema> {
 
 /**
  * Migrates the schema with the numbered SQL files, in one transaction. If several processes start together, one
- * migrates and the others wait. A newer schema that allows older code is used as it is, because both versions run
+ * migrates and the others wait. A newer schema that allows older code is left as it is, because both versions run
  * during a rollout.
  *
  * @throws {ServiceBotError} INBOX_TOO_NEW, STORE_UNAVAILABLE
  */
 export async function migrate(database: Database): Promise<void> {
-  // Checked before taking the lock, because a role without permission to create tables can still use them.
+  // Check before taking the lock, because a role without permission to create tables can still use existing tables.
   if (await database.run(isCurrent)) return;
   await database.run(function* () {
     yield* query(LOCK, database.schema);
@@ -150,7 +149,7 @@ function* isCurrent(): Script<boolean> {
   return stored.version >= schemaVersion();
 }
 
-/** Reads a migration's first line, which names the oldest version that works with the migrated schema. */
+/** Returns the version on a migration's first line: the oldest version whose code works with the migrated schema. */
 export function readableFrom(sql: string, name: string): number {
   const [, version] = /^-- readable from: (\d+)$/m.exec(sql.split("\n", 1)[0] ?? "") ?? [];
   if (version === undefined) throw new Error(`${name} does not begin with "-- readable from: N"`);

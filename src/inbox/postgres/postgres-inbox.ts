@@ -38,14 +38,14 @@ import { Timers } from "./timers.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface PostgresInboxOptions extends OpenOptions {
-  /** Clock that this process's waits use. Leases use the database's clock. */
+  /** Clock for this process's waits. Leases use the database's clock. */
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
-  /** Maximum number of pending events before `put` refuses new ones (INBOX_FULL). Default 100,000. */
+  /** Maximum number of pending events before `put` refuses new events (INBOX_FULL). Default 100,000. */
   readonly maxBacklog?: number | undefined;
 }
 
-/** Pause before the next claim if other instances hold all ready lanes, in ms. Avoids a busy loop. */
+/** Pause before the next claim while other instances hold all ready lanes, in ms. It avoids a busy loop. */
 const TAKEN_WAIT_MS = 50;
 
 /** Maximum number of `states` calls per statement. */
@@ -64,7 +64,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   readonly #states: Gather<readonly string[], StoredState[]>;
   readonly #wakeUps: WakeUps;
   #claimsNoMore = false;
-  /** True if the last call of `nextReadyIn` found a ready lane. */
+  /** True if the last call to `nextReadyIn` found a ready lane. */
   #saidReady = false;
   /** True if a lane was ready but could not be claimed. */
   #foundNone = false;
@@ -136,7 +136,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   stopClaiming(): void {
     this.#claimsNoMore = true;
-    // This process expected to claim the lanes that it released earlier.
+    // This process had expected to claim the lanes it released earlier.
     this.#handOver();
   }
 
@@ -174,7 +174,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
     const released = await this.#endings.release(claim, delayMs, error);
-    // Another instance can start the event at once, for example because this process is ending.
+    // Another instance can start the event at once, for example because this process is shutting down.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
   }
@@ -216,7 +216,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     if (pending > 0) this.#announceToAll();
   }
 
-  /** Notifies the other instances of released lanes if this process has stopped claiming. */
+  /** If this process has stopped claiming, notifies the other instances of released lanes. */
   #handOver(): void {
     if (this.#claimsNoMore) this.#wakeUps.notify();
   }

@@ -18,7 +18,7 @@ export const ALIVE_MS = 15_000;
 
 /**
  * Condition for a live instance. A heartbeat far in the future does not count, because it was sent before the
- * database's clock was set back, for example by a failover. A live instance soon sends another.
+ * database's clock was set back, for example by a failover. A live instance soon sends another heartbeat.
  */
 export const ALIVE: string = `seen_at > {now} - ${ALIVE_MS} AND seen_at <= {now} + ${ALIVE_MS}`;
 
@@ -40,7 +40,7 @@ const LEAVE = "DELETE FROM {schema}.instance WHERE id = $1";
 
 /**
  * Begins a term, or renews term `$4`. The row is checked again under its lock, so only one of two candidates takes over
- * an expired lease. The statement's time may be slightly old after a wait, which only shortens the lease. There is a
+ * an expired lease. After a wait, the statement's time may be slightly old, which only shortens the lease. There is a
  * gap if every live instance started after the previous leader last renewed its lease.
  */
 const LEAD = `
@@ -72,10 +72,10 @@ RETURNING name`;
 
 const READ_NOTE = `SELECT text, {now} - written_at AS "msAgo" FROM {schema}.note WHERE name = $1`;
 
-/** Age after which deliveries no longer matter, in ms. */
+/** Age after which deliveries are deleted, in ms. */
 const DELIVERIES_KEPT_MS = 300_000;
 
-/** Time after which a numbered row is visible to every instance, in ms. No statement takes this long. */
+/** Time in ms after which a numbered row is visible to every instance, because no statement takes this long. */
 const COMMITTED_MS = 10_000;
 
 const ADD_DELIVERIES = `
@@ -108,7 +108,7 @@ const lately = (where: string) =>
 const ENDED = `SELECT ${dialect.indexes.ended.map(lately).join(" + ")} AS n`;
 
 interface LedRow {
-  /** Null if another instance leads. */
+  /** `null` if another instance leads. */
   readonly term: number | null;
   readonly left: number | null;
   readonly gap: boolean;
@@ -134,14 +134,12 @@ const topics: readonly Topic[] = ["leader", "note"];
 
 export interface PostgresSharedOptions {
   readonly queries: Queries;
-  /** Identifies this instance. */
   readonly id: string;
   /** Notifies the other instances. Never fails. */
   readonly notify: (topic: Topic) => void;
   readonly requireUsable: Shared["requireUsable"];
 }
 
-/** State shared by the instances on one schema. */
 export class PostgresShared implements Shared {
   readonly id: string;
   readonly requireUsable: () => Promise<void>;
@@ -226,8 +224,8 @@ export class PostgresShared implements Shared {
   }
 
   /**
-   * Forwards a notification from another instance. An unknown topic, sent by a newer version, means that anything may
-   * have changed.
+   * Forwards a notification from another instance. An unknown topic comes from a newer version and means that anything
+   * may have changed.
    */
   changed(word: string | undefined): void {
     const topic = topics.find((known) => known === word);
@@ -235,7 +233,6 @@ export class PostgresShared implements Shared {
   }
 }
 
-/** Reads the live instances, the leader and recent activity. */
 export async function readSharedReport(queries: Queries): Promise<SharedReport> {
   const instances = await queries.rows<InstanceRow>(INSTANCES);
   const [poller] = await queries.rows<LeaderRow>(LEADER, [EVENT_LOG]);

@@ -2,7 +2,7 @@ import { SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { query, type Script } from "../sql/store.ts";
 import type { Database } from "./database.ts";
 
-/** The deciding instance locks the row. Another instance retries a little later. */
+/** Finds the running suspect. The deciding instance locks the row, and another instance retries a little later. */
 const GATE = "SELECT lane, fence FROM {schema}.suspect FOR UPDATE SKIP LOCKED";
 
 const RUNS = "SELECT 1 FROM {schema}.lane WHERE key = $1 AND fence = $2 AND owner IS NOT NULL";
@@ -18,7 +18,8 @@ SELECT attempts FROM leased CROSS JOIN {schema}.event
 WHERE id = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
 /**
- * Skips lanes that have changed because another instance leased them, they became idle, or an operator released them.
+ * Postpones suspects. Skips lanes that changed because another instance leased them, they became idle, or an operator
+ * released them.
  */
 const PUT_OFF = `
 WITH waiting AS MATERIALIZED (
@@ -38,8 +39,8 @@ export interface Suspect {
 }
 
 /**
- * Runs suspect events one at a time across all instances. The event that crashes the process looks the same as events
- * that merely ran at the same time.
+ * Runs suspect events one at a time across all instances, because the event that crashes the process looks the same as
+ * events that merely ran at the same time.
  */
 export class Suspects {
   readonly #database: Database;
@@ -51,8 +52,8 @@ export class Suspects {
   }
 
   /**
-   * Leases the first suspect unless another one is running, and postpones the others. Their lanes stay closed during
-   * the decision. Otherwise, with a slow database, instances could take the lanes from each other forever.
+   * Leases the first suspect unless another suspect is running, and postpones the others. Their lanes stay closed
+   * during the decision. Otherwise, with a slow database, instances could take the lanes from each other forever.
    */
   async decide<S extends Suspect>(suspects: readonly S[], leaseMs: number): Promise<S | undefined> {
     const [first, ...others] = suspects;

@@ -12,13 +12,13 @@ SELECT DISTINCT lane FROM (
 ) AS due`;
 
 /**
- * Locks the timers' lanes in key order, and before the timers. The end of a run locks its lane before its timers too,
- * and the opposite order could deadlock.
+ * Locks the timers' lanes in key order and before the timers, as the end of a run does. The opposite order could
+ * deadlock.
  */
 const LOCK_LANES = `
 SELECT key FROM {schema}.lane WHERE key = ANY ($1::text[]) ORDER BY key FOR UPDATE`;
 
-/** Skips timers that another instance has taken or a run has set again. Earliest first. */
+/** Takes due timers, earliest first. Skips timers that another instance has taken or a run has set again. */
 const TAKE_DUE = `
 WITH due AS MATERIALIZED (
   SELECT ctid AS at FROM {schema}.timer WHERE due_at <= {now} AND lane = ANY ($2::text[])
@@ -33,7 +33,7 @@ export interface FiredBatch extends FiredTimers {
   readonly stored: PutResult | undefined;
 }
 
-/** Pending timers set by any instance. */
+/** Pending timers, whichever instance set them. */
 export class Timers {
   readonly #store: SqlStore;
 

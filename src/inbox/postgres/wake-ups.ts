@@ -9,36 +9,34 @@ import {
 import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
-/** Topic of a notification without a topic. */
+/** Default topic of a notification: lanes may be ready. */
 const LANES = "lanes";
 
-/**
- * Poll interval while notifications arrive, in ms. Notifications are not guaranteed, so the database is also polled.
- */
+/** Poll interval while notifications arrive, in ms. Notifications may be lost, so the database is polled too. */
 const POLL_INTERVAL_MS = 5_000;
 
 /** Poll interval without notifications, in ms. */
 const DEAF_POLL_INTERVAL_MS = 1_000;
 
-/** Minimum interval between notifications, in ms. Each notification takes a server-wide lock. */
+/** Minimum interval between notifications, in ms, because each notification takes a server-wide lock. */
 const NOTIFY_INTERVAL_MS = 100;
 
-/** Heartbeat interval and time limit for a response, in ms. Heartbeats detect a half-open connection. */
+/** Heartbeat interval and response time limit, in ms. Heartbeats detect a half-open connection. */
 const HEARTBEAT_INTERVAL_MS = 10_000;
 
 /** Waits before reconnecting, in ms. */
 const RECONNECT = { baseMs: 200, maxMs: 5_000, factor: 2 };
 
-/** The wait does not keep the process alive. */
+/** Waits do not keep the process alive. */
 const BACKGROUND: TimerOptions = { background: true };
 
-/** `$1` is the channel, named after the schema. `$2` is the sender with a topic. */
+/** `$1` is the channel, named after the schema. `$2` is the sender's id, followed by the topic. */
 const NOTIFY = "SELECT pg_notify($1, $2)";
 
-/** Lock that each process with an open inbox holds for as long as its connection exists. */
+/** Takes the presence lock. Each process with an open inbox holds it for as long as its connection exists. */
 const PRESENT = "SELECT pg_advisory_lock_shared(1936876643, hashtext($1))";
 
-/** Counts the holders of that lock. */
+/** Counts the holders of the presence lock. */
 export const PROCESSES = `
 SELECT count(*) AS n FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1936876643
@@ -54,20 +52,20 @@ export async function notifyAll(database: Database, payload: string): Promise<vo
 
 export interface ListenerOptions {
   readonly database: Pick<Database, "client" | "cutSoon" | "end" | "schema">;
-  /** Id of this process among those that use the inbox. */
+  /** Id of this process among the processes that use the inbox. */
   readonly id: string;
   readonly clock: Clock;
   readonly random?: Random | undefined;
-  /** Called with the topic that another process sent; `undefined` if a notification may have been missed. */
+  /** Called with the topic that another process sent, or with `undefined` if a notification may have been missed. */
   readonly onNotified: (topic: string | undefined) => void;
 }
 
-/** Listens to other processes on a separate connection, the only part that needs a session. */
+/** Listens for notifications on a separate connection, the only one that needs a session. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #closing = new AbortController();
   #listening = false;
-  /** True behind a pooler, which forwards no notifications. */
+  /** True behind a pooler, because a pooler forwards no notifications. */
   #deaf = false;
   #listenedBefore = false;
   #loop: Promise<unknown> = Promise.resolve();
@@ -102,7 +100,7 @@ export class Listener {
     }
   }
 
-  /** Resolves once the connection is lost, to true if notifications could arrive. */
+  /** Listens until the connection is lost. Resolves to true if notifications could arrive. */
   async #listen(): Promise<boolean> {
     const { database, id, onNotified } = this.#options;
     const { signal } = this.#closing;
@@ -115,7 +113,7 @@ export class Listener {
       if (sender !== id) onNotified(topic);
     });
     let leave: () => void = () => undefined;
-    // A statement in progress may still finish. There is a time limit in case the server does not respond.
+    // A statement in progress may still finish. The time limit is for a server that does not respond.
     const cutSoon = () => {
       leave = database.cutSoon(client);
     };
@@ -124,7 +122,7 @@ export class Listener {
       await this.#begin(client);
       if (this.#deaf) return false;
       this.#listening = true;
-      // No notification can be missed before the first connection, because an inbox checks for ready lanes when it
+      // Before the first connection, no notification can be missed, because an inbox checks for ready lanes when it
       // opens.
       if (this.#listenedBefore) onNotified(undefined);
       this.#listenedBefore = true;
@@ -140,7 +138,7 @@ export class Listener {
     }
   }
 
-  /** Connects and takes the presence lock, unless this process is closing in the meantime. */
+  /** Connects and takes the presence lock, unless this process closes in the meantime. */
   async #begin(client: Client): Promise<void> {
     const { schema } = this.#options.database;
     const { signal } = this.#closing;
@@ -155,7 +153,7 @@ export class Listener {
     await client.query(PRESENT, [schema]);
   }
 
-  /** Sends a heartbeat repeatedly; ends when it fails. */
+  /** Sends heartbeats until one fails. */
   #beat(client: Client, lost: AbortSignal): Promise<void> {
     const stop = AbortSignal.any([lost, this.#closing.signal]);
     const beat = () => client.query("SELECT 1");
@@ -164,8 +162,8 @@ export class Listener {
 }
 
 /**
- * Returns whether there is a pooler such as PgBouncer in between, which runs statements in sessions that clients share.
- * No notification would arrive, and session state would leak to other clients.
+ * Returns whether the connection goes through a pooler such as PgBouncer, which runs statements in sessions shared by
+ * clients. Notifications would not arrive, and session state would leak to other clients.
  */
 async function isPooled(client: Client): Promise<boolean> {
   const { rows } = await client.query(BACKEND);
@@ -181,7 +179,7 @@ function wordsOf(message: unknown): readonly string[] {
 
 export interface WakeUpsOptions extends Omit<ListenerOptions, "onNotified"> {
   readonly database: Database;
-  /** Called with the topic when state other than lanes has changed; with `undefined` if it may have changed. */
+  /** Called with the topic when other state than lanes has changed, or with `undefined` if it may have changed. */
   readonly onTopic: (topic: string | undefined) => void;
   /** Called when lanes may have changed: after a notification, or at the poll interval. */
   readonly onWake: (why: "notified" | "time") => void;
@@ -213,7 +211,7 @@ export class WakeUps {
     this.#listener.start();
   }
 
-  /** Notifies the other processes that lanes may be ready, at once or as soon as the interval allows. */
+  /** Notifies the other processes that lanes may be ready, as soon as the minimum interval allows. */
   notify(): void {
     const { clock } = this.#options;
     if (this.#cancelNotifying !== undefined || this.#closed) return;

@@ -23,14 +23,15 @@ import { Reports } from "./reports.ts";
 import { States } from "./states.ts";
 import type { SqlStore } from "./store.ts";
 
-/** Maximum number of events per transaction. A transaction takes a few ms, and deliveries continue in between. */
+/**
+ * Maximum number of events per transaction. A transaction takes a few ms, and deliveries continue between transactions.
+ */
 const BATCH = 100;
 
 const MAX_REASON_CHARACTERS = 500;
 
 type Decide = (ids: readonly string[]) => Promise<readonly DecisionOutcome[]>;
 
-/** Administration of an inbox, from the bot's process or another process. */
 export class SqlAdmin implements InboxAdmin {
   readonly #events: Events;
   readonly #decisions: Decisions;
@@ -40,8 +41,8 @@ export class SqlAdmin implements InboxAdmin {
   readonly #onTimersDue: () => void;
 
   /**
-   * @param onDecided called with the number of events by which the backlog has grown
-   * @param onTimersDue called after timers were made due. Default: another process polls for them
+   * @param onDecided called with the change in the number of pending events
+   * @param onTimersDue called after timers were made due; by default, another process polls for them
    */
   constructor(
     store: SqlStore,
@@ -144,8 +145,8 @@ export class SqlAdmin implements InboxAdmin {
     let done = 0;
     let pauseMs = 0;
     while (done < ids.length && signal?.aborted !== true) {
-      // Pauses between batches. Another process that waits for the file lock polls, and without pauses it would find
-      // the file locked each time.
+      // Pause between batches. Another process that waits for the file lock polls for it, and without pauses it would
+      // find the file locked each time.
       if (pauseMs > 0) await sleep(systemClock, pauseMs, signal);
       const startedAt = performance.now();
       const outcomes = await this.#carryOut(ids.slice(done, done + BATCH), decide);

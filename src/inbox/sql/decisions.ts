@@ -19,18 +19,18 @@ interface EventRow {
   readonly has_body: number;
   /** 1 if the lane must be locked. An ended event may no longer have a lane. */
   readonly has_lane: number;
-  /** 1 if the lane's last claim took this event and was not returned. */
+  /** 1 if the lane's last claim took this event and has not ended. */
   readonly claimed: number;
   /** 1 if that claim's lease is still valid. */
   readonly leased: number;
-  /** 1 if no pending event comes before this one in its lane. */
+  /** 1 if this event is the first pending event in its lane. */
   readonly first: number;
 }
 
-/** Maximum number of tries to lock lanes that are created concurrently. */
+/** Maximum number of tries if lanes are created concurrently. */
 const MAX_TRIES = 10;
 
-/** A kind of decision: how it judges one event, and the statements that carry it out for the accepted events. */
+/** A kind of decision. It judges one event at a time and writes the changes for all accepted events. */
 interface Decision {
   decideOutcome(event: EventRow): DecisionOutcome;
   carryOut(events: readonly EventRow[]): Script<void>;
@@ -39,8 +39,8 @@ interface Decision {
 const is = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 
 /**
- * Recreates the lanes of pending events whose lane is missing, for example after an operator's DELETE. The lanes'
- * fences continue after the events' fences.
+ * Recreates missing lanes of pending events, for example after an operator's DELETE. The lanes' fences continue after
+ * the events' fences.
  *
  * @param where further conditions on the events
  */
@@ -61,12 +61,12 @@ const statementsIn = (dialect: Dialect) => {
       AND ${timeOf(state)} >= $6 AND ${timeOf(state)} < $7 ORDER BY ${timeOf(state)}, seq LIMIT $8`;
   return {
     targets: { dead: targets("dead"), pending: targets("pending") },
-    // In key order, because every transaction locks lanes in that order.
+    // Lock in key order, as every transaction does.
     lockLanes: `
       SELECT lane.key FROM {schema}.lane
       WHERE lane.key IN (SELECT lane FROM {schema}.event WHERE ${given("id")})
       ORDER BY lane.key ${lock("FOR UPDATE")}`,
-    // A lane changes only under its lock. Ended events are deleted without their lane, so events are locked too.
+    // A lane changes only under its lock. Ended events are deleted without locking their lane, so lock events too.
     find: `
       SELECT event.id, event.lane, event.state, ${is("event.body IS NOT NULL")} AS has_body,
         ${is("event.state = 'pending' OR lane.key IS NOT NULL")} AS has_lane,
@@ -78,9 +78,9 @@ const statementsIn = (dialect: Dialect) => {
       FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane WHERE ${given("event.id")}
       ORDER BY event.id ${lock("FOR UPDATE OF event")}`,
     remakeLanes: remakeLanes(`AND ${given("event.lane")}`),
-    // Runs before `revive`, which resets the events' fences, so that a lane's fence continues after them even if the
-    // lane is new. A lease is kept. If the event comes first in its lane, the lane no longer waits. Its time becomes 0,
-    // which is due on every clock, because this process and the bot may have different clocks.
+    // Runs before `revive`, which resets the events' fences, so that the fence of even a new lane continues after them.
+    // A lease is kept. If the event comes first in its lane, the lane no longer waits. Its time becomes 0, which is due
+    // on every clock, because this process and the bot may have different clocks.
     enterLanes: `
       INSERT INTO {schema}.lane (key, pending, ready_at, fence)
       SELECT lane, count(*), 0, max(fence) FROM {schema}.event WHERE ${given("id")} GROUP BY lane ORDER BY lane
@@ -88,16 +88,16 @@ const statementsIn = (dialect: Dialect) => {
         fence = CASE WHEN lane.owner IS NULL AND lane.fence < excluded.fence THEN excluded.fence ELSE lane.fence END,
         ready_at = CASE WHEN lane.owner IS NULL AND ${isAnyOf("lane.key", "$2")} THEN 0
                         ELSE coalesce(lane.ready_at, 0) END`,
-    // No two claims may have the same fence.
+    // A lane's fence continues in `enterLanes`, so no two claims have the same fence.
     revive: `
       UPDATE {schema}.event SET state = 'pending', attempts = 0, crashes = 0, fence = 0, done_at = NULL
       WHERE ${given("id")}`,
-    // A run with an expired lease has not been counted as an attempt yet.
+    // A run with an expired lease has not been counted as an attempt yet, so count it.
     discard: `
       UPDATE {schema}.event SET state = 'discarded', done_at = {now}, reason = $2,
         attempts = attempts + ${is(isAnyOf("id", "$3"))}
       WHERE ${given("id")}`,
-    // A run with an expired lease may still be active; without an owner its claim is void. Events that waited for the
+    // A run with an expired lease may still be active. Without an owner, its claim is void. Events queued behind the
     // discarded event can run now.
     leaveLanes: `
       UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = {now},
@@ -118,7 +118,6 @@ const statementsIn = (dialect: Dialect) => {
   };
 };
 
-/** Carries out decisions about events. */
 export class Decisions {
   readonly #store: SqlStore;
   readonly #statements: ReturnType<typeof statementsIn>;
@@ -180,7 +179,7 @@ export class Decisions {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const decided = await this.#store.run(() => this.#decideOnce(ids, decision));
       if ("outcomes" in decided) return decided.outcomes;
-      // A lane that was not created concurrently is missing.
+      // A lane that was not created concurrently is missing. Recreate it.
       await this.#store.write(this.#statements.remakeLanes, [decided.unlocked]);
     }
     throw new ServiceBotError(
@@ -189,7 +188,10 @@ export class Decisions {
     );
   }
 
-  /** Changes nothing if a lane is missing or was created concurrently, because that lane is not locked. */
+  /**
+   * Locks the lanes and decides. If a lane is missing or was created concurrently, it is not locked, so nothing is
+   * changed.
+   */
   *#decideOnce(
     ids: readonly string[],
     decision: Decision,
@@ -240,7 +242,6 @@ const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => st
   ended: ["EVENT_ENDED", (id) => `Event "${id}" is already done or discarded. ${SHOW}`],
 };
 
-/** Creates the error of a decision about one event. */
 export function refusal(id: string, why: Refusal): ServiceBotError {
   const [code, message] = refusals[why];
   return new ServiceBotError(code, message(id));

@@ -13,11 +13,10 @@ import type {
 import { ABSENT } from "../restore-mark.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 
-/** Number of events on a page without a `limit`. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1_000;
 
-/** Smaller than or equal to every event's number. */
+/** Smaller than every event's `seq`, or equal to it. */
 const FIRST_SEQ = 0;
 
 interface EventRow {
@@ -37,7 +36,7 @@ interface EventRow {
 }
 
 interface PageRow extends EventRow {
-  /** Time that the list is sorted by. */
+  /** Time by which the list is sorted. */
   readonly at: number;
 }
 
@@ -55,7 +54,7 @@ interface StepRow extends Omit<StepRecord, "result" | "ref"> {
   readonly ref: string | null;
 }
 
-/** Condition for a current claim. Its attempt is not counted on the event yet but must be displayed. */
+/** Condition for an event being handled. The current attempt is shown although it is counted only when it ends. */
 const CLAIMED = `event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq`;
 
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
@@ -74,13 +73,13 @@ const STEPS = `
 SELECT name, state, request, result, ref, started_at AS "startedAt"
 FROM {schema}.step WHERE event_id = $1 AND fence <> ${ABSENT} ORDER BY started_at, name`;
 
-/** Returns the column that events in a state are sorted and filtered by. */
+/** Returns the column by which events in a state are sorted and filtered. */
 export function timeOf(state: EventState | "ended"): string {
   return state === "pending" ? "event.received_at" : "event.done_at";
 }
 
 /**
- * Returns the SQL condition that an event matches the first five values, which {@link fieldsOf} returns. Errors begin
+ * Returns the SQL condition for events that match the values from {@link fieldsOf}, `$1` to `$5`. Stored errors begin
  * with their name and code.
  */
 export function fits({ position }: Dialect): string {
@@ -92,12 +91,12 @@ export function fits({ position }: Dialect): string {
     AND (CAST($5 AS text) IS NULL OR ${position("' ' || $5 || ':'", head)} > 0)`;
 }
 
-/** Returns a filter's fields, without its times. Null matches anything. */
+/** Returns a filter's fields except its times. Null matches anything. */
 export function fieldsOf({ type, lane, source, error, code }: InboxFilter): (string | null)[] {
   return [type ?? null, lane ?? null, source ?? null, error ?? null, code ?? null];
 }
 
-/** Returns a filter's times. The defaults are before and after all times. */
+/** Returns a filter's times. The defaults include all times. */
 export function timesOf({ since = 0, until = Number.MAX_SAFE_INTEGER }: InboxFilter): {
   readonly since: number;
   readonly until: number;
@@ -115,7 +114,6 @@ export function pageSize(limit: number | undefined): number {
   return Math.min(Math.max(Math.trunc(limit ?? PAGE_SIZE) || 1, 1), MAX_PAGE_SIZE);
 }
 
-/** Reads events for display. */
 export class Events {
   readonly #store: SqlStore;
 
@@ -128,7 +126,7 @@ export class Events {
     const size = pageSize(limit);
     const { since, until } = timesOf(filter);
     const [at, seq] = startOf(after, until);
-    // One row more than requested shows whether there is a next page.
+    // One extra row shows whether there is a next page.
     const values = [...fieldsOf(filter), since, at, seq, size + 1];
     const rows = await this.#store.rows<PageRow>(pageOf(state, this.#store.dialect), values);
     const last = rows.length > size ? rows[size - 1] : undefined;
@@ -172,7 +170,7 @@ function pageOf(state: EventState | undefined, dialect: Dialect): string {
 }
 
 /**
- * Returns the start of a page, after an event and before `until`.
+ * Returns the position after which a page starts. Without `after`, it is `until`.
  *
  * @param after the previous page's `next`
  * @throws {ServiceBotError} CURSOR_INVALID

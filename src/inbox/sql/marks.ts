@@ -2,13 +2,12 @@ import { ServiceBotError } from "../../errors.ts";
 import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
 import { type Dialect, query, type Script } from "./store.ts";
 
-/** Event counts of an inbox. */
 export interface InboxContents {
   readonly events: number;
   readonly pending: number;
 }
 
-/** Marks an inbox as restored from a backup, and deletes records that the backup cannot guarantee. */
+/** Marks an inbox as restored from a backup, and deletes the steps that a lost run may have changed. */
 export function* markRestored(mark: RestoreMark): Script<void> {
   const write = `INSERT INTO {schema}.cursor (name, position) VALUES ($1, $2)
     ON CONFLICT (name) DO UPDATE SET position = excluded.position`;
@@ -24,12 +23,12 @@ export function* countContents(): Script<InboxContents> {
 }
 
 /**
- * Mark of an inbox that takes part in a copy. It prevents bots from using an unfinished copy, and from handling events
- * on the original that the copy handles. An inbox that was never copied has no mark table. Earlier versions also copied
- * in other directions.
+ * Mark on both inboxes of a copy. It prevents bots from using an unfinished copy, and from handling events on the
+ * original that the copy handles too. An inbox that was never copied has no mark table. Earlier versions could also
+ * copy from PostgreSQL.
  */
 export interface Mark {
-  /** `target`: the copy into this inbox is unfinished. `source`: this inbox was copied, or is being copied. */
+  /** `target`: the copy into this inbox is unfinished. `source`: this inbox was or is being copied. */
   readonly role: "source" | "target";
   /** Location of the other inbox. */
   readonly other: string;
@@ -37,7 +36,6 @@ export interface Mark {
   readonly run: string;
 }
 
-/** Table that stores the mark. */
 export const MARK = "copy_mark";
 
 export function* readMark({ hasTable }: Dialect): Script<Mark | undefined> {
@@ -46,7 +44,7 @@ export function* readMark({ hasTable }: Dialect): Script<Mark | undefined> {
   return mark;
 }
 
-/** Replaces the mark, after waiting for its current readers. */
+/** Replaces the mark. The DROP waits until no other transaction is reading the mark. */
 export function* setMark({ role, other, run }: Mark): Script<void> {
   yield* clearMark();
   yield* query(
@@ -61,9 +59,9 @@ export function* clearMark(): Script<void> {
 }
 
 /**
- * Throws if an inbox takes part in a copy.
+ * Throws if an inbox is part of a copy.
  *
- * @param place the inbox's location, for the error
+ * @param place the inbox's location, for the error message
  * @param roles roles to refuse; both by default
  * @throws {ServiceBotError} INBOX_UNFINISHED, INBOX_MOVED
  */
@@ -76,7 +74,6 @@ export function* refuseMarked(
   if (mark !== undefined && roles.includes(mark.role)) throw markError(mark, place);
 }
 
-/** Creates the error for opening an inbox with this mark. */
 export function markError({ role, other }: Mark, place: string): ServiceBotError {
   return role === "source" ? moved(place, other) : unfinished(place, other);
 }

@@ -1,10 +1,9 @@
 import type { InboxMeasures, InboxReport, InboxStats, LaneReport } from "../admin.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 
-/** Length of an error's name and code if no colon ends them, in characters. */
+/** Maximum length of an error's name and code that no colon ends, in characters. */
 const MAX_ERROR_NAME = 80;
 
-/** Maximum number of errors in a report. */
 const MAX_ERRORS = 20;
 
 interface CountRow {
@@ -21,7 +20,7 @@ interface EndedRow {
 const WAITING = "lane.owner IS NULL AND lane.ready_at > {now}";
 
 const statementsIn = ({ indexes, pending, position }: Dialect) => {
-  // Uses indexes only, because there may be millions of rows.
+  // Use only indexes, because there may be millions of rows.
   const count = (where: string) => `(SELECT count(*) FROM {schema}.event WHERE ${where})`;
   const all = (parts: readonly string[]) => parts.map(count).join(" + ");
   const grouped = (name: string, state: "pending" | "dead", more = "") => `
@@ -39,7 +38,7 @@ const statementsIn = ({ indexes, pending, position }: Dialect) => {
       "dead",
       `LIMIT ${MAX_ERRORS}`,
     ),
-    // Groups the events by lane, because a lane's row may not be written yet when its first event has arrived.
+    // Group by the events' lane, because a lane's row may not be written yet when its first event has arrived.
     lanes: `
       SELECT count(*) - count(CASE WHEN lane.ready_at > {now} THEN 1 END) AS ready,
         count(CASE WHEN ${WAITING} THEN 1 END) AS waiting,
@@ -50,7 +49,6 @@ const statementsIn = ({ indexes, pending, position }: Dialect) => {
   };
 };
 
-/** Counts the contents of an inbox. */
 export class Reports {
   readonly #store: SqlStore;
   readonly #statements: ReturnType<typeof statementsIn>;

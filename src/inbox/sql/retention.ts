@@ -2,7 +2,7 @@ import type { EventState } from "../admin.ts";
 import type { Retention } from "../inbox.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
-/** Maximum number of rows per transaction, so that deliveries do not wait long. */
+/** Maximum number of rows per transaction. More would delay deliveries. */
 const BATCH = 500;
 
 /** PostgreSQL's integers have no `Infinity`. */
@@ -11,10 +11,10 @@ const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 /** Deletes one batch of expired data. Returns true if more may have expired. */
 export type SweepPhase = (keep: Retention) => Script<boolean>;
 
-/** The ended events that one index covers. */
+/** Ended events covered by one index. */
 export interface EndedEvents {
   readonly where: string;
-  /** Returns the minimum age, in ms, from which events or their bodies may be deleted. */
+  /** Returns the age in ms from which events or their bodies may be deleted. */
   minAge(keep: Retention): number;
 }
 
@@ -57,7 +57,7 @@ FROM (SELECT key FROM {schema}.state WHERE key > $1 ORDER BY key LIMIT ${BATCH})
 const DROP_STATES = `
 DELETE FROM {schema}.state WHERE key > $1 AND key <= $2 AND updated_at < {now} - CAST($3 AS bigint)`;
 
-/** Iterates over the states by key, because an index on their times would make every write more expensive. */
+/** Walks the states by key, because an index on their times would make every write more expensive. */
 export function dropStates(): SweepPhase {
   let after = "";
   return function* ({ statesMs = Number.POSITIVE_INFINITY }) {
@@ -74,11 +74,11 @@ export function dropStates(): SweepPhase {
   };
 }
 
-/** Iterates over an index of events, oldest first, and skips events with a longer retention. */
+/** Walks an index of events, oldest first, and skips events with a longer retention. */
 export function dropEvents({ isAnyOf, locksRows }: Dialect, ended: EndedEvents): SweepPhase {
   const start = { at: -1, seq: 0 };
   let after = start;
-  // Skip rows that another transaction has locked. The next sweep deletes them.
+  // Skip rows locked by another transaction. The next sweep deletes them.
   const find = `
     SELECT seq, id, state, done_at, {now} - done_at AS age, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
     FROM {schema}.event

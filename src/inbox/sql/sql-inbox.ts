@@ -9,13 +9,15 @@ import { Reports } from "./reports.ts";
 import { Sweeper, type SweepPhase } from "./retention.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
-/** Maximum number of runs in an event's history. An outage may postpone an event thousands of times. */
+/** Maximum number of runs in an event's history. During an outage, an event may be postponed thousands of times. */
 export const MAX_HISTORY = 50;
 
-/** Number of crashed runs after which an event is a suspect, because it may crash the process. */
+/**
+ * Number of crashed runs after which an event becomes a suspect, because it may be the event that crashes the process.
+ */
 export const SUSPECT_CRASHES = 2;
 
-/** Time that a lane waits if its event waits for another suspect, in ms. */
+/** Time that a lane stays closed while another suspect runs, in ms. */
 export const SUSPECT_WAIT_MS = 200;
 
 /** Default maximum number of pending events. */
@@ -55,7 +57,7 @@ export function toClaim(
 
 const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
   const held = `FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3`;
-  // Locks the row until the commit, so that the lease cannot be taken over in between.
+  // Lock the row until the commit, so that no other process can take over the lease in between.
   const heldAndLocked = `${held} ${locksRows ? "FOR NO KEY UPDATE" : ""}`;
   const change = (assignments: string) => `
     UPDATE {schema}.step SET ${assignments}
@@ -78,7 +80,7 @@ const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
     lockHeld: `SELECT key ${heldAndLocked}`,
     hasOther:
       "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $2 AND name = $3) LIMIT 1",
-    // A process with an expired lease may still be running the step. Its lane has an owner until the next claim.
+    // A process whose lease has expired may still be running the step. Its lane has an owner until the next claim.
     underWay: `
       SELECT step.request FROM {schema}.lane
         JOIN {schema}.event ON event.lane = lane.key AND event.state = 'pending' AND event.seq = lane.claimed
@@ -103,15 +105,15 @@ interface StepRow {
 
 export interface SqlInboxOptions {
   readonly store: SqlStore;
-  /** Id under which this process owns leased lanes. */
+  /** Id under which this process holds leases. */
   readonly owner: string;
   readonly sweepPhases: readonly SweepPhase[];
 }
 
 /**
  * Parts of an inbox that are the same for every database: steps, cursors, retention and administration. Intake, claims
- * and endings are structured differently. A single process on a file runs several prepared statements that share a
- * commit. Several processes on a server need one statement that locks rows and takes one round trip.
+ * and endings differ. On a file, a single process runs several prepared statements that share a commit. On a server,
+ * several processes each need one statement that locks rows and takes one round trip.
  */
 export abstract class SqlInbox {
   readonly admin: InboxAdmin;
@@ -136,7 +138,7 @@ export abstract class SqlInbox {
     );
   }
 
-  /** Called after a decision, with the number of events by which the backlog has grown. */
+  /** Called after a decision, with the change in the number of pending events. */
   protected abstract onDecided(pending: number): void;
 
   async beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
@@ -165,7 +167,7 @@ export abstract class SqlInbox {
     return this.#changeStep(this.#statements.dropStep, claim, name);
   }
 
-  /** If two steps have found the same effect, one waits until the other has recorded the effect. */
+  /** If two steps find the same effect, one waits until the other has recorded it. */
   reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     const { lockHeld, hasOther, finishStep } = this.#statements;
     const { lockText } = this.#store.dialect;
@@ -234,7 +236,7 @@ export abstract class SqlInbox {
     return () => this.#timerListeners.delete(listener);
   }
 
-  /** Must be called after effects were committed. */
+  /** Must be called after the effects are committed. */
   protected announceTimers({ timers }: Effects): void {
     if (timers.length === 0) return;
     this.#announceDue(Math.min(...timers.map(({ delayMs }) => delayMs)));
@@ -254,7 +256,8 @@ export abstract class SqlInbox {
   }
 
   /**
-   * Known events are accepted, because they add nothing to the backlog and a refusal would only make the sender retry.
+   * Accepts a batch of known events, because it adds nothing to the backlog and a refusal would only make the sender
+   * retry. Otherwise throws INBOX_FULL.
    */
   protected async refuseUnlessKnown(
     events: readonly NewEvent[],

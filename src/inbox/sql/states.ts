@@ -25,12 +25,12 @@ WHERE (CAST($1 AS text) IS NULL OR lane = $1) AND (CAST($2 AS text) IS NULL OR n
 ORDER BY due_at, lane, name, key LIMIT $7`;
 
 /**
- * Locks the lane before its timers, in the same order as the end of a run. The opposite order could deadlock. A lane
- * without a row has no run.
+ * Locks the lane before its timers, as the end of a run does. The opposite order could deadlock. A lane without a row
+ * has no run.
  */
 const LOCK_LANE = "SELECT key FROM {schema}.lane WHERE key = $1 FOR UPDATE";
 
-/** Locks the timers of a lane without a row in key order, the order in which a first run would write them. */
+/** If the lane has no row to lock, locks its timers in key order, the order in which a first run would write them. */
 const makeDueIn = ({ locksRows }: Dialect) => `
 WITH found AS MATERIALIZED (
   SELECT lane, name, key FROM {schema}.timer
@@ -40,7 +40,7 @@ WITH found AS MATERIALIZED (
 UPDATE {schema}.timer SET due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END FROM found
 WHERE timer.lane = found.lane AND timer.name = found.name AND timer.key = found.key RETURNING 1 AS n`;
 
-/** Handlers' states and timers, for display. */
+/** Reads handlers' states and timers for display. */
 export class States {
   readonly #store: SqlStore;
   readonly #makeDue: string;
@@ -91,7 +91,7 @@ export class States {
   }
 }
 
-/** Position of a timer in the sorted list. */
+/** Position in the sorted list of timers. */
 type Place = readonly [dueAt: number, lane: string, name: string, key: string];
 
 /** @param after the previous page's `next` */

@@ -1,8 +1,8 @@
 /**
  * Boundary between the shared inbox code and the databases.
  *
- * Each statement has one text for all databases. `$1` is the first value, `{now}` is the time in ms since 1970 on the
- * store's clock, and `{schema}.` precedes each table name. A value may be a list. A {@link Dialect} contains the
+ * Each statement has the same text for all databases. `$1` is the first value, `{now}` is the time in ms since 1970 on
+ * the store's clock, and `{schema}.` precedes each table name. A value may be a list. A {@link Dialect} contains the
  * differences.
  */
 
@@ -15,32 +15,28 @@ export interface Query {
 
 /**
  * Statements of one transaction, in order. A script yields each statement and receives its rows. On a file, a script
- * runs without interruption inside a group commit. On a server, each statement takes a round trip.
+ * runs without interruption inside a group commit. On a server, each statement takes one round trip.
  */
 export type Script<T> = Generator<Query, T, readonly unknown[]>;
 
-/** Runs one statement of a script. */
 export function* query<Row>(text: string, ...values: readonly unknown[]): Script<Row[]> {
-  // The rows depend on the statement, which no type can check.
+  // The row type depends on the statement, so it cannot be checked.
   return (yield { text, values }) as Row[];
 }
 
-/** Differences between the SQL of databases. */
+/** SQL that differs between databases. */
 export interface Dialect {
-  /**
-   * True if transactions run concurrently, so that rows must be locked. Otherwise a transaction has the store to
-   * itself.
-   */
+  /** True if transactions run concurrently, so rows must be locked. Otherwise a transaction has the store to itself. */
   readonly locksRows: boolean;
-  /** Locks a text's hash until the end of the transaction. `undefined` unless `locksRows`. */
+  /** A query that locks a text's hash until the end of the transaction. `undefined` unless `locksRows`. */
   readonly lockText: string | undefined;
   /** A query that returns a row if the table `$1` exists. */
   readonly hasTable: string;
-  /** Returns the SQL condition that a column is one of the texts in a list. */
+  /** Returns the SQL condition that a column equals one of the strings in a list. */
   isAnyOf(column: string, list: string): string;
-  /** Returns the SQL expression for the position of one text in another, starting at 1; 0 if not found. */
+  /** Returns the SQL expression for the position of one string in another, starting at 1, or 0 if not found. */
   position(part: string, text: string): string;
-  /** Conditions of the indexes that together cover all events in a state; `ended` is every state except `pending`. */
+  /** Conditions of the indexes that together cover all events in a state. `ended` is every state except `pending`. */
   readonly indexes: Readonly<Record<EventState | "ended", readonly string[]>>;
   /** A query for the number of pending events, `n`, and the arrival of the oldest, `at`. */
   readonly pending: string;
@@ -51,9 +47,9 @@ export interface Dialect {
  */
 export interface SqlStore {
   readonly dialect: Dialect;
-  /** Runs one statement that reads. */
+  /** Runs one read statement. */
   rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Runs one statement that writes. Resolves to the number of affected rows once committed. */
+  /** Runs one write statement. Resolves to the number of affected rows once committed. */
   write(text: string, values: readonly unknown[]): Promise<number>;
   /**
    * Runs a script in one transaction. Resolves once committed.

@@ -24,11 +24,11 @@ export interface BackupProgress {
 }
 
 export interface BackupReport extends InboxContents {
-  /** The inbox's file. */
+  /** Path of the inbox's file. */
   readonly from: string;
-  /** The backup's file. */
+  /** Path of the backup. */
   readonly file: string;
-  /** In ms since 1970. The backup contains all commits before this time, and no later commits. */
+  /** Time in ms since 1970. The backup contains all commits before this time and none after it. */
   readonly takenAt: number;
   readonly bytes: number;
 }
@@ -75,7 +75,7 @@ async function copy(
   try {
     const takenAt = Date.now();
     db.exec("BEGIN");
-    // The transaction begins with the first read.
+    // The first read starts the transaction.
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
     await db.backup(to, {
       progress({ totalPages, remainingPages }) {
@@ -93,8 +93,8 @@ async function copy(
 /**
  * Merges the WAL into the copy of an inbox, and checks that the copy is complete.
  *
- * @param name the copy's name in errors
- * @param change further writes to the copy
+ * @param name the copy's name in error messages
+ * @param change writes more to the copy
  * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
 export function settle(
@@ -134,14 +134,14 @@ function damaged(name: string, problem: string, cause?: unknown): ServiceBotErro
   );
 }
 
-/** Moves the replaced files back. */
+/** Moves the old files back to their place. */
 export type PutBack = () => void;
 
 /**
  * Writes a draft and renames it once it is complete and on disk. Never replaces a file.
  *
- * @param make writes the draft. The draft begins as an empty file that only its owner can read.
- * @param clearWay moves an existing file away, once the draft is safe on disk
+ * @param make writes the draft, which starts as an empty file that only its owner can read
+ * @param clearWay moves an existing file away once the draft is safe on disk
  * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and the errors of `make`, `clearWay` and {@link PutBack}
  */
 export async function placeFile<T>(

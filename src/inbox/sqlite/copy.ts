@@ -9,12 +9,11 @@ import { openExisting } from "./open.ts";
 import { EVERY_LANE } from "./retention.ts";
 import { dialect, execute, readStore } from "./store.ts";
 
-/** Rows per batch. */
 const BATCH = 1_000;
 
 const STOP_IT = "Stop it first; otherwise the copy would miss its changes.";
 
-/** Returns the statement that reads a table in key order. The lanes include resting lanes. */
+/** Returns the statement that reads a table in key order. Resting lanes are included. */
 export function selectAll(table: Table): string {
   return `SELECT ${columnsOf(table)} FROM ${rowsOf(table)} ORDER BY ${table.key.join(", ")}`;
 }
@@ -25,7 +24,7 @@ function rowsOf({ name }: Table): string {
 
 /** An inbox file that is being copied. No bot can open the file until this object is closed. */
 export class CopySource {
-  /** The file's absolute URL. */
+  /** Absolute URL of the file. */
   readonly place: string;
   readonly #db: Database;
   readonly #lock: Database;
@@ -33,7 +32,7 @@ export class CopySource {
   /** @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE */
   constructor(file: string) {
     this.place = `file:${canonical(resolve(file))}`;
-    // Checked before locking, because the lock would create a missing file's folder.
+    // Check before locking, because the lock would create a missing file's folder.
     openExisting(file).close();
     this.#lock = takeLock(resolve(file), STOP_IT);
     try {
@@ -44,13 +43,13 @@ export class CopySource {
     }
   }
 
-  /** Returns the target of an earlier copy. `undefined` if the inbox was never copied. */
+  /** Returns the target of an earlier copy, or `undefined` if the inbox was never copied. */
   movedTo(): string | undefined {
     const mark = readStore(() => execute(this.#db, readMark(dialect)));
     return mark?.role === "source" ? mark.other : undefined;
   }
 
-  /** Ends the runs that the last bot left unfinished, as the bot's next start would. */
+  /** Ends the runs that the last bot left unfinished, as the bot's next startup would. */
   endRuns(): void {
     this.#write(() => new History(this.#db).recover(Date.now()));
   }

@@ -74,12 +74,12 @@ export class Timers {
     this.#sql = timersIn(db);
   }
 
-  /** Time when the earliest timer is due, in ms since 1970. `undefined` if there is no timer. */
+  /** Returns the time when the earliest timer is due, in ms since 1970, or `undefined` if there is no timer. */
   nextDueAt(): number | undefined {
     return this.#sql.next.get() ?? undefined;
   }
 
-  /** Removes due timers, the earliest first. Must be called inside a transaction. */
+  /** Removes due timers, earliest first. Must be called inside a transaction. */
   takeDue(now: number, limit: number): StoredTimer[] {
     const due = this.#sql.due.all(now, limit);
     for (const { lane, name, key } of due) this.#sql.drop.run(lane, name, key);

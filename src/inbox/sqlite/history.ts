@@ -4,7 +4,7 @@ import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 
 type NamedValues = [Readonly<Record<string, unknown>>];
 
-/** A run, which is identified by its claim's fence. */
+/** A run, identified by its claim's fence. */
 interface Run {
   readonly id: string;
   readonly fence: number;
@@ -38,7 +38,7 @@ const statementsOf = (db: Database) => ({
   shift: db.prepare<[ms: number]>(
     "UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL",
   ),
-  // Orders lanes by their oldest event. Never in the future, even if the clock has been set back since.
+  // Orders lanes by their oldest event. The time is never in the future, even if the clock was set back.
   recount: db.prepare<[now: number]>(
     `INSERT INTO lane (key, pending, ready_at, fence)
      SELECT lane, count(*), min(min(received_at), ?), max(fence) FROM event
@@ -53,8 +53,8 @@ const statementsOf = (db: Database) => ({
 });
 
 /**
- * Records failed and crashed runs, including runs found on the next startup. A successful run has no row and costs
- * nothing.
+ * Records failed and crashed runs, including crashed runs found on the next startup. A successful run has no row and
+ * costs nothing.
  */
 export class History {
   readonly #sql: ReturnType<typeof statementsOf>;
@@ -74,20 +74,20 @@ export class History {
   }
 
   /**
-   * Records a run that ended without an outcome. The event's row counts the run as well, because the history is
-   * bounded.
+   * Records a run that ended without an outcome. The event's row counts the run as well, because old history is
+   * deleted.
    */
   addCrash({ id, fence, attempt }: Run, now: number): void {
     this.add({ id, fence, attempt }, "crashed", undefined, now);
     this.#sql.countCrash.run({ id, fence, attempt });
   }
   /**
-   * Ends the runs and leases of an earlier process, and counts its lanes' events again. Called when the file is opened,
-   * while this process holds the lock.
+   * Ends the runs and leases of an earlier process, and recounts the events in each lane. Called when the file is
+   * opened, while this process holds the lock.
    */
   recover(now: number): void {
     for (const run of this.#sql.leased.all()) this.addCrash(run, now);
-    // Otherwise, if the clock was set back, every lane would wait longer by that much.
+    // If the clock was set back, every lane would otherwise wait longer by that amount.
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
     this.#sql.free.run(now);

@@ -16,7 +16,7 @@ export interface Batch {
   readonly trace: string | undefined;
 }
 
-/** A new event's columns, in the statement's order. */
+/** An event's columns, in the order of the insert statement. */
 type EventRow = [
   id: string,
   lane: string,
@@ -31,12 +31,11 @@ type EventRow = [
   trace: string | null,
 ];
 
-/** Stores batches of events, together with their cursors. */
 export class Intake {
   readonly #group: GroupCommit;
   readonly #clock: Clock;
   readonly #dirtyLanes: DirtyLanes;
-  // Values are bound by position, because binding by name would cost as much as writing the row.
+  // Values are bound by position, because binding by name would take as long as writing the row.
   readonly #insert: Statement<EventRow>;
   readonly #moveCursor: Statement<[name: string, position: string]>;
   readonly #noteType: Statement<[type: string]>;
@@ -69,7 +68,7 @@ export class Intake {
     return result;
   }
 
-  /** Stores the events that `take` returns in the same transaction. */
+  /** Stores events. `take` creates them in the same transaction. */
   putOwn(take: (now: number) => readonly NewEvent[]): Promise<PutResult> {
     return this.write((now) => {
       const batch: Batch = { events: take(now), source: "poll", cursors: [], trace: undefined };
@@ -77,12 +76,12 @@ export class Intake {
     });
   }
 
-  /** Runs work in a transaction, with the store's time. See {@link GroupCommit.write}. */
+  /** Runs work in a transaction and passes it the store's time. See {@link GroupCommit.write}. */
   write<T>(work: (now: number) => T, isLast?: boolean): Promise<T> {
     return this.#group.write(() => work(this.#clock.now()), isLast);
   }
 
-  /** Runs work in a transaction that first writes the lane rows of all stored events. */
+  /** Runs work in a transaction that first writes all unwritten lane rows. */
   writeWithLanes<T>(work: (now: number) => T): Promise<T> {
     return this.write((now) => {
       this.#dirtyLanes.writeAll();
@@ -105,7 +104,7 @@ export class Intake {
     return { stored, duplicates: events.length - stored.length, unusable };
   }
 
-  /** Returns the event's row id. `undefined` if the event was already stored. */
+  /** Returns the event's row id, or `undefined` if the event was already stored. */
   #insertEvent(
     event: NewEvent,
     source: Source,
@@ -133,16 +132,15 @@ export class Intake {
 export interface DiskGuardOptions {
   /** A folder on the inbox's disk. */
   readonly folder: string;
-  /** In bytes. With less free space, new events are refused. */
+  /** Free space below which new events are refused, in bytes. */
   readonly minFreeBytes: number;
   readonly clock: Clock;
-  /** Returns the free bytes on a folder's disk. By default, asks the file system. */
+  /** Returns the free bytes on a folder's disk. Asks the file system by default. */
   readonly freeBytes?: (folder: string) => number;
   /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
-/** Default for `minFreeBytes`. */
 export const MIN_FREE_BYTES: number = 64 * 1024 * 1024;
 
 /** Interval at which free space is checked, in ms. */
@@ -150,7 +148,7 @@ const INTERVAL_MS = 1_000;
 
 /**
  * Refuses new events while the disk is nearly full. The reserve is for running handlers. Losing an outcome or a step is
- * worse than refusing a delivery, which the platform retries.
+ * worse than refusing a delivery, because the platform retries the delivery.
  */
 export class DiskGuard {
   readonly #options: DiskGuardOptions;
@@ -161,7 +159,7 @@ export class DiskGuard {
     this.#options = options;
   }
 
-  /** Free space in bytes. `undefined` if the file system does not report it. */
+  /** Free space in bytes, or `undefined` if the file system does not report it. */
   get free(): number | undefined {
     this.#look();
     return Number.isFinite(this.#free) ? this.#free : undefined;
@@ -187,19 +185,18 @@ export class DiskGuard {
   #look(): void {
     const { folder, clock, freeBytes = freeOn } = this.#options;
     const now = clock.now();
-    // Compare in both directions, because the checks must continue if the clock is set back.
+    // Compare in both directions, so that the checks continue if the clock is set back.
     if (Math.abs(now - this.#checkedAt) < INTERVAL_MS) return;
     this.#checkedAt = now;
     try {
       this.#free = freeBytes(folder);
     } catch {
-      // Some file systems do not report free space. If the disk is full, the commit itself fails.
+      // Some file systems do not report free space. If such a disk is full, the commit itself fails.
       this.#free = Number.POSITIVE_INFINITY;
     }
   }
 }
 
-/** Returns the sizes of an inbox's file and WAL. */
 export function sizesOf(file: string): Pick<DiskMeasures, "database" | "wal"> {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return { database: sizeOf(file), wal: sizeOf(`${file}-wal`) };

@@ -14,19 +14,18 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { makePrivateFile } from "../../core/database-files.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 
-/** Time that startup waits for the previous process to end, in ms. */
+/** Time that startup waits for the previous process to exit, in ms. */
 const LOCK_TIMEOUT_MS = 5_000;
 
-/** Remedy if a second bot opens the file. */
 const OWN_FILE =
   "Stop the other bot, or set DATABASE_URL to another file or to a PostgreSQL database (postgres://…).";
 
-/** This process's locks, by the lock file's path. A stopped bot has closed its lock. */
+/** This process's locks, by the path of the lock file. A stopped bot has closed its lock. */
 const ownLocks = new Map<string, Database>();
 
 /**
- * Locks an inbox's file for one process. The lock is an exclusive SQLite lock on a separate file in the same folder.
- * The kernel frees such a lock however the process ends.
+ * Locks an inbox's file for one process, with an exclusive SQLite lock on a separate file in the same folder. The
+ * kernel frees the lock however the process ends.
  *
  * @param remedy remedy to print if another process holds the lock
  */
@@ -42,7 +41,7 @@ export function takeLock(
     path = lockOf(file);
     if (ownLocks.get(path)?.open) throw inUse("Another bot in this process", file, remedy);
     makePrivateFile(path);
-    // During a restart, the previous process may not have ended yet.
+    // During a restart, the previous process may not have exited yet.
     lock = new Sqlite(path, { timeout: timeoutMs });
     lock.exec("BEGIN EXCLUSIVE");
     ownLocks.set(path, lock);
@@ -56,7 +55,6 @@ export function takeLock(
   }
 }
 
-/** Returns whether a bot holds the lock. */
 export function isLocked(lockFile: string): boolean {
   if (!existsSync(lockFile)) return false;
   const lock = new Sqlite(lockFile, { fileMustExist: true, timeout: 0 });
@@ -72,7 +70,7 @@ export function isLocked(lockFile: string): boolean {
 
 /**
  * Returns the remedy if this user may not write or create the file, for example in a volume owned by root. Empty if the
- * user has permission.
+ * user may.
  */
 export function permissionRemedy(file: string): string {
   const path = resolve(file);
@@ -88,19 +86,19 @@ export function permissionRemedy(file: string): string {
   }
 }
 
-/** Returns the path of the lock file, which is in the inbox's folder. */
+/** Returns the path of the lock file. It is in the inbox's folder. */
 export function lockOf(file: string): string {
   return `${canonical(resolve(file))}-lock`;
 }
 
-/** Resolves symbolic links, so that each file has one name. */
+/** Resolves symbolic links, so that each file has only one name. */
 export function canonical(file: string): string {
   if (existsSync(file)) return realpathSync(file);
   const folder = dirname(file);
   return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
 }
 
-/** Syncs a folder. Until then, a new file may not survive a power loss. */
+/** Syncs a folder. Before the sync, a new file in it may not survive a power loss. */
 export function syncFolder(path: string): void {
   // Windows cannot open folders and does not need the sync.
   if (process.platform === "win32") return;
@@ -112,7 +110,10 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Node's recursive `mkdir` never returns if the file system refuses to create folders, as /proc does. */
+/**
+ * Creates a folder and its parents. Node's recursive `mkdir` never returns if the file system refuses to create
+ * folders, as /proc does.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

@@ -17,7 +17,10 @@ const MAX_CHECKED_BYTES = 1024 ** 3;
 /** Maximum number of SQLite findings to report. More would not help. */
 const MAX_FINDINGS = 3;
 
-/** Network file systems, by their Linux magic numbers. Locks and a WAL's shared memory do not work across machines. */
+/**
+ * Network file systems, by their Linux magic numbers. On a network file system, neither locks nor a WAL's shared memory
+ * work across machines.
+ */
 const networks: Readonly<Record<number, string>> = {
   26985: "NFS",
   20859: "SMB",
@@ -29,7 +32,10 @@ const networks: Readonly<Record<number, string>> = {
   16914839: "9P",
 };
 
-/** File systems whose files are lost with the container or on reboot, by their Linux magic numbers. */
+/**
+ * File systems that lose their files when the container is replaced or the machine reboots, by their Linux magic
+ * numbers.
+ */
 const ephemeral: Readonly<Record<number, EphemeralDisk>> = {
   16914836: "memory",
   2240043254: "memory",
@@ -44,7 +50,7 @@ const ephemeral: Readonly<Record<number, EphemeralDisk>> = {
 export function attachInbox(file: string, clock: Clock = systemClock): AttachedInbox {
   const db = openExisting(file);
   try {
-    // An inbox that was copied may still be opened. An unfinished copy may not, because a decision made in it could be
+    // An inbox that was copied may still be opened. An unfinished copy may not, because decisions made in it could be
     // lost.
     execute(db, refuseMarked(dialect, file, ["target"]));
   } catch (error) {
@@ -67,15 +73,15 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
 /**
  * Checks whether a bot could use this file. Changes nothing.
  *
- * @param file a path, not `:memory:`
- * @throws {ServiceBotError} INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE,
+ * @param file a path other than `:memory:`
+ * @throws {ServiceBotError} INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, or
  *   STORE_UNAVAILABLE if the disk is nearly full
  */
 export function probeFile(file: string): InboxProbe {
   const exists = existsSync(file);
   if (exists) probeExisting(file);
   const folder = existingFolder(dirname(resolve(file)));
-  // SQLite creates files in the database's folder, and the bot creates the folder if needed.
+  // SQLite creates files in the database's folder, and the bot creates the folder if it is missing.
   try {
     rmdirSync(mkdtempSync(join(folder, ".service-bot-doctor-")));
   } catch (error) {
@@ -96,14 +102,14 @@ function probeExisting(file: string): void {
 }
 
 /**
- * Checks that the file is writable, by writing a pragma's current value and rolling back. A busy file is writable,
- * because another process is writing to it.
+ * Checks that the file is writable: writes a pragma's current value and rolls back. A busy file is writable, because
+ * another process is writing to it.
  */
 function probeWrite(db: Database, file: string): void {
   try {
     db.exec("BEGIN IMMEDIATE");
     try {
-      // BEGIN alone proves nothing, because SQLite begins a read transaction on a read-only file.
+      // BEGIN alone proves nothing, because on a read-only file SQLite begins a read transaction.
       db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
     } finally {
       db.exec("ROLLBACK");
@@ -151,12 +157,12 @@ function diskOf(folder: string): StatsFs | undefined {
   }
 }
 
-/** Returns a network file system's name by its magic number. `undefined` for a local file system. */
+/** Returns a network file system's name by its magic number, or `undefined` for a local file system. */
 export function networkOf(type: number): string | undefined {
   return networks[type >>> 0];
 }
 
-/** Returns the kind of disk if the file would be lost on the next start. `undefined` if the disk is persistent. */
+/** Returns the kind of disk if the file would be lost on the next start, or `undefined` if the disk is persistent. */
 export function ephemeralDiskOf(file: string): EphemeralDisk | undefined {
   const disk = diskOf(existingFolder(dirname(resolve(file))));
   return disk && ephemeral[disk.type >>> 0];

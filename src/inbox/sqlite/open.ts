@@ -8,7 +8,6 @@ import { refuseMarked } from "../sql/marks.ts";
 import { permissionRemedy, takeLock } from "./lock.ts";
 import { dialect, execute } from "./store.ts";
 
-/** SQLite's name for an in-memory database. */
 export const MEMORY = ":memory:";
 
 const MIGRATIONS = new URL("./sql/", import.meta.url);
@@ -17,14 +16,14 @@ const MIGRATIONS = new URL("./sql/", import.meta.url);
 const TABLES = ["attempt", "event", "lane", "step"];
 
 /**
- * Lock timeout, in ms. The whole process blocks while a statement waits for another connection, such as a `sqlite3`
+ * Lock timeout in ms. The whole process is blocked while a statement waits for another connection, such as a `sqlite3`
  * shell.
  */
 const BUSY_TIMEOUT_MS = 1_000;
 
 /**
- * Share of the memory that a connection's page cache may use, up to SQLite's default of 16 MB. In a small container,
- * the cache must be smaller.
+ * Share of the machine's memory that a connection's page cache may use, up to SQLite's default of 16 MB. In a small
+ * container, the cache must be smaller.
  */
 const CACHE_SHARE = 1 / 32;
 const MAX_CACHE_BYTES = 16_000 * 1024;
@@ -72,7 +71,7 @@ export function openFile(file: string): OpenFile {
 }
 
 /**
- * Connects to an inbox file of this version, which a bot may be using.
+ * Connects to an inbox file with this version's schema. A bot may be using the file.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
  */
@@ -118,7 +117,7 @@ export function requireInbox(db: Database, file: string): Versions {
 }
 
 function configure(db: Database, file: string): void {
-  // Allows a sweep to free a few pages at a time. SQLite accepts this mode only before the first table exists.
+  // Lets a sweep free a few pages at a time. SQLite accepts this mode only before the first table exists.
   if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
   prepareConnection(db);
   if (file === MEMORY) return;
@@ -126,7 +125,7 @@ function configure(db: Database, file: string): void {
   expectPragma(db, "journal_mode", "wal");
 }
 
-/** Sets the pragmas that the file does not store, which every connection needs. */
+/** Sets the pragmas that every connection needs because the file does not store them. */
 export function prepareConnection(db: Database): void {
   db.pragma("trusted_schema = OFF");
   db.pragma("foreign_keys = ON");
@@ -135,8 +134,8 @@ export function prepareConnection(db: Database): void {
   // A negative size is in KiB.
   db.pragma(`cache_size = -${Math.floor(cacheBytes / 1024)}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
-  // With NORMAL, the default in WAL mode, a power loss may lose the last commits, and with them acknowledged events.
-  // With FULL, SQLite syncs the file before a commit returns.
+  // In WAL mode, a power loss can lose the last commits if `synchronous` is NORMAL, and these commits may contain
+  // acknowledged events. With FULL, SQLite syncs the file before a commit returns.
   db.pragma("synchronous = FULL");
   expectPragma(db, "synchronous", 2);
 }

@@ -12,18 +12,18 @@ import { dialect, execute } from "./store.ts";
 
 export interface RestoreReport extends InboxContents {
   readonly place: string;
-  /** New path of the replaced files. */
+  /** Path to which the old files were moved. `undefined` if there were none. */
   readonly movedTo: string | undefined;
 }
 
 const STOP_IT = "Stop it first; a running bot would keep using the old file.";
 
 /**
- * Replaces an inbox with a copy of a backup, marked as restored. Existing files are either kept or moved aside, never
- * removed.
+ * Replaces an inbox with a copy of a backup, and marks the copy as restored. Existing files are moved aside or make the
+ * restore fail. They are never deleted.
  *
- * @param file the inbox's file
- * @param moveOld whether to move existing files aside
+ * @param file path of the inbox's file
+ * @param moveOld true moves existing files aside
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
  *   INBOX_UNUSABLE
  */
@@ -54,7 +54,7 @@ export async function restoreFile(
 }
 
 /**
- * Marks an inbox that was restored by other means as restored.
+ * Marks an inbox as restored after an operator has restored it by other means.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
@@ -93,7 +93,7 @@ function refuseBackup(backup: string, file: string): void {
 }
 
 function take(backup: string, draft: string, mark: RestoreMark): InboxContents {
-  // A backup that was copied by hand may have its last commits in a separate WAL file.
+  // A backup copied by hand may have its last commits in a separate WAL file.
   for (const suffix of ["", "-wal", "-journal"]) {
     if (!existsSync(`${backup}${suffix}`)) continue;
     copyFileSync(`${backup}${suffix}`, `${draft}${suffix}`);
@@ -121,7 +121,9 @@ function setMark(db: Database, name: string, mark: RestoreMark): void {
   db.transaction(() => execute(db, markRestored(mark))).immediate();
 }
 
-/** Returns the suffixes of existing files. A WAL without its database may contain acknowledged events as well. */
+/**
+ * Returns the suffixes of the files that exist. A WAL may contain acknowledged events even if its database is missing.
+ */
 function whatIsThere(place: string): string[] {
   return ["", ...BESIDE].filter((suffix) => existsSync(`${place}${suffix}`));
 }
@@ -148,7 +150,7 @@ function moveAside(place: string, to: string, suffixes: readonly string[]): PutB
   return putBack;
 }
 
-/** @throws {ServiceBotError} INBOX_UNUSABLE, with the new path of the old inbox */
+/** @throws {ServiceBotError} INBOX_UNUSABLE, with the path of the old inbox */
 function moveBack(from: string, to: string): void {
   try {
     refuseToReplace(to);

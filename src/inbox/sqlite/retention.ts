@@ -5,16 +5,20 @@ import { dialect } from "./store.ts";
 
 /**
  * Time without events after which a lane moves to the table of resting lanes, in ms. Active lanes are then stored close
- * together, so that a transaction writes few pages. When a resting lane becomes active, one more page is read.
+ * together, so a transaction writes few pages. Waking a resting lane reads one more page.
  */
 const REST_AFTER_MS = 600_000;
 
-/** Lanes per transaction. Each lane that comes to rest may write its own page. Resting lanes lie side by side. */
+/**
+ * Lanes per transaction. Each lane that comes to rest may write another page. Resting lanes are deleted in key order,
+ * so they share pages.
+ */
 const AT_WORK_BATCH = 100;
 const RESTING_BATCH = 500;
 
 /**
- * Number of free pages to keep for reuse: 4 MB or a tenth of the file. The sweep frees the rest, a few pages at a time.
+ * Number of free pages that the sweep keeps for reuse: 4 MB or a tenth of the file, whichever is more. It frees the
+ * rest a few pages at a time.
  */
 const SPARE_PAGES = 1_024;
 const SPARE_SHARE = 0.1;
@@ -23,8 +27,8 @@ const FREE_PAGES =
   "SELECT freelist_count AS free, page_count AS pages FROM pragma_freelist_count, pragma_page_count";
 
 /**
- * A subquery that returns active and resting lanes alike. The casts match the column types. Without them, SQLite sorts
- * all rows for each batch instead of merging the two tables.
+ * A subquery that returns active and resting lanes alike. The casts match the column types. Without them, SQLite would
+ * sort all rows for each batch instead of merging the two tables.
  */
 export const EVERY_LANE: string = `(
   SELECT key, pending, ready_at, owner, fence, done_ord, done_at FROM lane
@@ -33,7 +37,7 @@ export const EVERY_LANE: string = `(
   FROM resting_lane AS resting
   WHERE NOT EXISTS (SELECT 1 FROM lane WHERE lane.key = resting.key))`;
 
-/** Lanes between `$1` and `$2` that have been idle for `$3` ms. */
+/** Condition for lanes between `$1` and `$2` that have been idle for `$3` ms. */
 const IDLE = `key > $1 AND key <= $2
   AND ready_at IS NULL AND owner IS NULL AND pending <= 0 AND coalesce(done_at < {now} - $3, true)`;
 
@@ -45,7 +49,10 @@ const REST = [
   `DELETE FROM lane WHERE ${IDLE}`,
 ];
 
-/** A lane that was deleted starts again with fence 0. It is therefore kept until no claim on it can exist. */
+/**
+ * Deletes lanes that have rested for long. A deleted lane starts over with fence 0, so a lane is kept until no claim on
+ * it can exist.
+ */
 const FORGET = ["DELETE FROM resting_lane WHERE key > $1 AND key <= $2 AND done_at < {now} - $3"];
 
 /**
@@ -90,7 +97,7 @@ function freePages(db: Database): SweepPhase {
     const [size] = yield* query<{ readonly free: number; readonly pages: number }>(FREE_PAGES);
     const { free, pages } = size ?? { free: 0, pages: 0 };
     if (free <= Math.max(SPARE_PAGES, pages * SPARE_SHARE)) return false;
-    // Running it as a prepared statement would free only one page.
+    // Use `pragma`, because a prepared statement would free only one page.
     db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
     return true;
   };

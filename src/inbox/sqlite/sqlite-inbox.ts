@@ -31,9 +31,9 @@ export interface SqliteInboxOptions {
   readonly clock?: Clock;
   /** Maximum number of pending events before `put` refuses new events (INBOX_FULL). Default 100,000. */
   readonly maxBacklog?: number;
-  /** In bytes. With less free space, `put` refuses new events (STORE_UNAVAILABLE). Default 64 MiB. */
+  /** Free space below which `put` refuses new events (STORE_UNAVAILABLE), in bytes. Default 64 MiB. */
   readonly minFreeBytes?: number;
-  /** Returns the free bytes on a folder's disk. By default, asks the file system. */
+  /** Returns the free bytes on a folder's disk. Asks the file system by default. */
   readonly freeBytes?: (folder: string) => number;
   /** The bot named in channel messages. */
   readonly bot?: object | undefined;
@@ -56,7 +56,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   /** Absent for an in-memory inbox. */
   readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
-  /** Counted incrementally, because counting the rows for each batch would cost more than storing the batch. */
+  /**
+   * Number of pending events. It is updated incrementally, because counting rows for each batch would cost more than
+   * storing the batch.
+   */
   #pending: number;
 
   /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
@@ -109,7 +112,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
     this.#disk?.refuseWhenLow();
     const storing = this.#intake.put({ events, source, cursors, trace });
-    // Called before the commit, so that the next claim shares the transaction.
+    // Announce before the commit, so that the next claim shares the transaction.
     if (events.length > 0) this.announce();
     const result = await storing;
     this.#countStored(result);
@@ -121,7 +124,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#intake.write(work, true);
   }
 
-  /** Does nothing, because no other process claims from a file. */
+  /** Does nothing, because no other process claims from the file. */
   stopClaiming(): void {}
 
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {

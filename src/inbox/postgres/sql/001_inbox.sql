@@ -2,11 +2,11 @@
 
 -- Keys compare byte by byte under any database locale, as they do in SQLite and in JavaScript.
 
--- The lane is the unit of claiming. ready_at is both schedule and lease (a visibility timeout). NULL is idle, a past
+-- The lane is the unit of claiming. ready_at is both schedule and lease (a visibility timeout): NULL is idle, a past
 -- time is claimable, and a future time is leased or waiting for a retry.
 CREATE TABLE lane (
   key      text COLLATE "C" PRIMARY KEY,
-  pending  integer NOT NULL DEFAULT 0,  -- a counter, because EXISTS would strand an event that arrives in the meantime
+  pending  integer NOT NULL DEFAULT 0,  -- a counter, because EXISTS would miss a concurrent event
   ready_at bigint,                      -- ms since 1970 on the database's clock, like all times
   owner    text,
   fence    bigint NOT NULL DEFAULT 0,
@@ -27,9 +27,9 @@ CREATE TABLE event (
   body        text,                     -- not jsonb, which refuses some valid JSON; NULL once deleted
   source      text NOT NULL CHECK (source IN ('webhook', 'poll')),
   state       text NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
-  attempts    integer NOT NULL DEFAULT 0, -- runs that have ended; a claim writes the lane only
+  attempts    integer NOT NULL DEFAULT 0, -- ended runs; a claim writes only its lane
   crashes     integer NOT NULL DEFAULT 0, -- runs that never recorded an outcome
-  fence       bigint NOT NULL DEFAULT 0,  -- of the last ended run
+  fence       bigint NOT NULL DEFAULT 0,  -- fence of the last ended run
   received_at bigint NOT NULL,
   done_at     bigint,
   error       text,
@@ -37,19 +37,19 @@ CREATE TABLE event (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
--- Each ended event is in one of these indexes. An index with more rows would make every ending more expensive.
+-- Each ended event is in only one of these indexes. An index with more rows would make every ending more expensive.
 CREATE INDEX event_whole ON event (done_at, seq) WHERE state IN ('done', 'discarded') AND body IS NOT NULL;
 CREATE INDEX event_bare ON event (done_at, seq) WHERE state IN ('done', 'discarded') AND body IS NULL;
 CREATE INDEX event_parked ON event (state, done_at, seq) WHERE state IN ('dead', 'discarded');
 
--- Tables of an event's data have no foreign key. It would be checked whenever an event ends, and lock the event for
--- each step. The data is written only under the event's lease, and deleted before the event.
+-- The tables with an event's data have no foreign key. A foreign key would be checked whenever an event ends, and would
+-- lock the event for each step. The data is written only under the event's lease, and deleted before the event.
 
--- Runs that did not succeed. An event that succeeds at once has none.
+-- Runs that did not succeed. An event that succeeds on the first run has none.
 CREATE TABLE attempt (
   event_id text COLLATE "C" NOT NULL,
   fence    bigint NOT NULL,
-  number   integer NOT NULL,            -- as the handler saw it, from 1 up
+  number   integer NOT NULL,            -- ctx.attempt, starting at 1
   outcome  text NOT NULL CHECK (outcome IN ('failed', 'released', 'dead', 'crashed')),
   error    text,
   ended_at bigint NOT NULL,
@@ -77,12 +77,12 @@ CREATE TABLE cursor (
   term     bigint NOT NULL DEFAULT 0
 );
 
--- Event types that arrived by webhook. Types outside the subscription do not show whether the webhook works.
+-- Event types delivered by the webhook. Types outside its subscription do not count toward its health.
 CREATE TABLE webhook_type (
   type text COLLATE "C" PRIMARY KEY
 );
 
--- Claim of the one suspect event that may run. The deciding instance locks this row, so that no two instances let a
+-- Claim of the only suspect event that may run. The deciding instance locks this row, so that no two instances let a
 -- suspect run.
 CREATE TABLE suspect (
   only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),

@@ -6,14 +6,14 @@ CREATE TABLE instance (
   id           text COLLATE "C" PRIMARY KEY,
   host         text NOT NULL,
   pid          integer NOT NULL,
-  version      text NOT NULL,           -- of service-bot
+  version      text NOT NULL,           -- version of service-bot
   started_at   bigint NOT NULL,
   seen_at      bigint NOT NULL,         -- last heartbeat
   delivered_at bigint                   -- last stored delivery
 ) WITH (fillfactor = 50);
 
 -- One row per task that only one instance may do at a time. A leader's write locks this row, so that the term cannot
--- end between check and write.
+-- end between the check and the write.
 CREATE TABLE leader (
   name       text COLLATE "C" PRIMARY KEY,
   holder     text COLLATE "C",          -- NULL once resigned
@@ -40,7 +40,8 @@ CREATE TABLE delivery (
 
 CREATE INDEX delivery_at ON delivery (at);
 
--- No longer used: each instance has its own circuit breakers. Instances of 0.1.0 need the table during an update.
+-- No longer used, because each instance has its own circuit breakers. Instances of version 0.1.0 need the table during
+-- an update.
 CREATE TABLE circuit (
   name        text COLLATE "C" PRIMARY KEY,
   opened      integer NOT NULL,         -- consecutive openings; 0 if closed
@@ -51,9 +52,10 @@ CREATE TABLE circuit (
   trial_until bigint
 ) WITH (fillfactor = 50);
 
--- No longer used: instances divide the budget of requests. Instances of 0.1.0 need the table during an update.
+-- No longer used, because instances divide the request budget. Instances of version 0.1.0 need the table during an
+-- update.
 CREATE TABLE place (
   number   integer PRIMARY KEY,
-  grip     text COLLATE "C",            -- of the last owner
+  grip     text COLLATE "C",            -- id of the last owner
   frees_at bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);

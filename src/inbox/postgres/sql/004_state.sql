@@ -1,6 +1,6 @@
 -- readable from: 1
 
--- States that handlers keep between events. Written in the transaction that ends an event.
+-- State that handlers keep between events, written in the transaction that ends an event.
 CREATE TABLE state (
   key        text COLLATE "C" PRIMARY KEY, -- a lane, unless a handler names another key
   value      text NOT NULL,             -- JSON
@@ -8,7 +8,7 @@ CREATE TABLE state (
   updated_at bigint NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- Timers that handlers have set. A row becomes an event once due.
+-- Timers set by handlers. A row becomes an event once it is due.
 CREATE TABLE timer (
   lane     text COLLATE "C" NOT NULL,
   name     text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
--- State that handlers keep between events. Written in the transaction that ends an event.
+-- State that handlers keep between events, written in the transaction that ends an event.
 CREATE TABLE state (
   key        TEXT NOT NULL PRIMARY KEY, -- a lane, unless a handler names another key
   value      TEXT NOT NULL,             -- JSON
