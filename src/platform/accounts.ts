@@ -11,12 +11,11 @@ export interface Profile {
   readonly name: string;
 }
 
-/** Drops every field that is not public. */
 export function profileOf({ username, name }: Profile): Profile {
   return { username, name };
 }
 
-/** A new account: a person, or a new app's bot. */
+/** A new account: a user, or a new app's bot. */
 export interface AccountInput {
   /** 1 to 30 letters, digits, dots, dashes, underscores. */
   readonly username: string;
@@ -43,10 +42,10 @@ export function newAccount(store: Store, given: AccountInput, kind: "person" | "
 }
 
 /**
- * Returns the bot with this username, by default the first bot. `undefined` for an unknown username.
+ * Returns the bot with this username, or `undefined` for an unknown username. Default: the first bot.
  *
  * @param field name of the input field, for the error message
- * @throws {PlatformError} 400 VALIDATION, also if the username belongs to a person
+ * @throws {PlatformError} 400 VALIDATION, also if the account is a user
  */
 export function findApp(
   { people }: Store,
@@ -61,9 +60,9 @@ export function findApp(
 }
 
 /**
- * Like {@link findApp}, but throws if the bot does not exist.
+ * Returns the bot with this username. Default: the first bot.
  *
- * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
+ * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND if the bot does not exist
  */
 export function appNamed(store: Store, name: string | undefined, field = "bot"): User {
   const found = findApp(store, name, field);
@@ -74,7 +73,7 @@ export function appNamed(store: Store, name: string | undefined, field = "bot"):
 
 /** A new group conversation. */
 export interface GroupInput {
-  /** 2 to 50 usernames of people and bots. Unknown people are created. The first member writes the first message. */
+  /** 2 to 50 usernames of users and bots. Unknown users are created. The first member writes the first message. */
   readonly members: readonly string[];
   /** Text of the first message. Default "Hello!". */
   readonly text?: string | undefined;
@@ -88,7 +87,7 @@ export interface GroupResult {
 
 /** A block to set or lift. */
 export interface BlockInput {
-  /** Username of the blocking account. An unknown person is created. */
+  /** Username of the blocking account. An unknown user is created. */
   readonly by: string;
   /** Username of the blocked account. Default: the first bot. */
   readonly whom?: string | undefined;
@@ -99,7 +98,7 @@ export interface BlockInput {
 const MAX_MEMBERS = 50;
 
 /**
- * Creates a group with a first message. Writes no event because bots do not take part in groups (section 1 of the
+ * Creates a group with a first message. Writes no event, because bots cannot take part in groups (section 1 of the
  * platform document).
  *
  * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
@@ -134,7 +133,7 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
 }
 
 /**
- * Creates a person.
+ * Creates a user.
  *
  * @throws {PlatformError} 400 VALIDATION, also if the username is taken
  */

@@ -71,7 +71,6 @@ export interface AppsOptions {
   readonly timeline: Timeline;
 }
 
-/** Manages the apps: each is a bot with its tokens, webhook, limits and kill switch. */
 export class Apps {
   readonly #options: AppsOptions;
 
@@ -86,9 +85,8 @@ export class Apps {
   }
 
   /**
-   * Creates a bot with its own app.
+   * Creates a bot with its own app, and returns the app's secrets. They are shown only once.
    *
-   * @returns its secrets, which are shown only once
    * @throws {PlatformError} 400 VALIDATION, also if the username is taken
    */
   create({ username, name }: AccountInput): NewApp {
@@ -104,8 +102,8 @@ export class Apps {
   }
 
   /**
-   * Sets an app's kill switch. While an app is disabled, its calls get 403 APP_DISABLED and its webhook sends nothing.
-   * Disabling an app drops pending deliveries, but their events stay in the log.
+   * Sets an app's kill switch. While an app is disabled, its API calls get 403 APP_DISABLED and its webhook sends
+   * nothing. Disabling an app drops pending deliveries, but their events stay in the log.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
@@ -124,7 +122,7 @@ export class Apps {
   }
 
   /**
-   * Lists a bot's tokens without their secret parts.
+   * Lists a bot's tokens without their secret parts. Default: the first bot.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */

@@ -5,22 +5,22 @@ import type { SavedSettings } from "./store/store.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 
 export interface ClockSetting {
-  /** Difference from the machine's clock, in ms. Negative if behind. */
+  /** Difference from the machine's clock, in ms. Negative if the platform's clock is behind. */
   readonly offsetMs: number;
-  /** Time at which the clock is frozen, in ms since 1970. `null` while the clock runs. */
+  /** Time at which the clock is frozen, in ms since 1970. `null` while the clock is running. */
   readonly frozenAt: number | null;
 }
 
 const MACHINE_TIME: ClockSetting = { offsetMs: 0, frozenAt: null };
 
-/** 9999-12-31T23:59:59.999Z in ms since 1970. Later years have more than four digits. */
+/** 9999-12-31T23:59:59.999Z in ms since 1970. A later year would need more than four digits. */
 const LAST_TIME = 253_402_300_799_999;
 
 function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): number {
   return frozenAt ?? real + offsetMs;
 }
 
-// Treat an unreadable value as unset, because a user may supply any state file.
+// Treat an unreadable value as unset, because a user may load any state file.
 const saved: z.ZodType<ClockSetting> = z
   .object({
     offsetMs: z.number().min(-LAST_TIME).max(LAST_TIME),
@@ -29,16 +29,16 @@ const saved: z.ZodType<ClockSetting> = z
   .catch(MACHINE_TIME);
 
 interface Timer {
-  /** This clock's time, in ms since 1970. */
+  /** On this clock, in ms since 1970. */
   due: number;
   readonly fn: () => void;
   readonly options: TimerOptions;
   disarm: () => void;
 }
 
-/** The platform's clock: the machine's time, unless the clock is moved or frozen. Timers follow this clock. */
+/** The platform's clock: the machine's time, unless a user has moved or frozen the clock. Timers follow this clock. */
 export class PlatformClock implements Clock {
-  /** The machine's clock, for connection timeouts and measured durations. */
+  /** The machine's clock, for connection timeouts and durations. */
   readonly real: Clock;
   readonly #timers = new Set<Timer>();
   #setting: ClockSetting = MACHINE_TIME;
@@ -48,7 +48,7 @@ export class PlatformClock implements Clock {
     this.real = real;
   }
 
-  /** Restores the clock's setting from a state, and saves later settings there. */
+  /** Restores the setting stored in the state, and stores later settings there. */
   load(settings: SavedSettings): void {
     this.#settings = settings;
     this.set(saved.parse(settings.get("clock")));
@@ -62,7 +62,6 @@ export class PlatformClock implements Clock {
     return timeAt(this.real.now(), this.#setting);
   }
 
-  /** Starts a timer. While the clock is frozen, the timer waits until the clock is moved. */
   timer(ms: number, fn: () => void, options: TimerOptions = {}): () => void {
     const timer = { due: this.now() + Math.max(ms, 0), fn, options, disarm: () => {} };
     this.#timers.add(timer);
@@ -79,7 +78,7 @@ export class PlatformClock implements Clock {
     this.#setting = setting;
     this.#settings?.put("clock", setting);
     const now = this.now();
-    // Setting the clock back must not lengthen a wait.
+    // Setting the clock back must not lengthen a timer's wait.
     const back = Math.max(before - now, 0);
     const timers = [...this.#timers];
     for (const timer of timers) {
@@ -99,27 +98,27 @@ export class PlatformClock implements Clock {
     timer.disarm = this.real.timer(Math.min(ms, MAX_TIMER_MS), fn, timer.options);
   }
 
-  /** An earlier timer may have cancelled this timer. */
+  // An earlier timer may have cancelled this one.
   #fire(timer: Timer): void {
     if (this.#timers.delete(timer)) timer.fn();
   }
 }
 
-/** The platform clock's state. */
+/** The current state of the platform's clock. */
 export interface ClockView {
   /** ISO 8601, UTC. */
   readonly now: string;
-  /** Difference from the machine's clock, in ms. Negative if behind. */
+  /** Difference from the machine's clock, in ms. Negative if the platform's clock is behind. */
   readonly offsetMs: number;
   /** True while the clock is frozen. */
   readonly frozen: boolean;
 }
 
-/** Change to the clock. Absent fields stay unchanged. */
+/** Change to the clock. Omitted fields stay unchanged. */
 export interface ClockChange {
-  /** Time to set: ISO 8601 with a time zone, 1970 to 9999. Excludes `advanceMs`. */
+  /** New time: ISO 8601 with a time zone, from 1970 to 9999. Cannot be combined with `advanceMs`. */
   readonly now?: string | undefined;
-  /** Time to advance, in whole ms, 0 or more. */
+  /** Time by which to advance the clock, in whole ms, 0 or more. */
   readonly advanceMs?: number | undefined;
   /** True freezes the clock; false resumes it from its current time. */
   readonly frozen?: boolean | undefined;
@@ -141,10 +140,10 @@ export class ClockControl {
     this.#options = options;
   }
 
-  /** Returns the time and whether the clock is frozen. */
+  /** The current time, and whether the clock is frozen. */
   get view(): ClockView {
     const { clock } = this.#options;
-    // Read the time once, because the machine's clock advances between two reads.
+    // Read the machine's clock only once, because it advances between two reads.
     const real = clock.real.now();
     const now = timeAt(real, clock.setting);
     return {

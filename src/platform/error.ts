@@ -1,6 +1,6 @@
 /**
- * Error codes in the local platform's responses. The codes in section 7 of the platform document come first. The local
- * platform adds the other codes for cases that the document leaves open (docs/reference/local-platform.md).
+ * Error codes in the local platform's responses. The codes from section 7 of the platform document come first. The
+ * remaining codes cover cases that the document leaves open (docs/reference/local-platform.md).
  */
 export type PlatformErrorCode =
   | "BLOCKED_HOST"
@@ -17,7 +17,7 @@ export type PlatformErrorCode =
   | "NOT_FOUND"
   | "QUOTA_EXCEEDED"
   | "NOT_CONFIGURED"
-  // Not in the platform's document.
+  // Not in the platform document.
   | "UNAUTHORIZED"
   | "FORBIDDEN"
   | "APP_DISABLED"
@@ -34,7 +34,7 @@ export type PlatformErrorCode =
   | "BUSY"
   | "INTERNAL";
 
-/** A refused request. Becomes the response `{"error":{"code","message"}}` with this status. */
+/** A rejected request. Becomes the response `{"error":{"code","message"}}` with this status. */
 export class PlatformError extends Error {
   override readonly name = "PlatformError";
   /** HTTP status. */
@@ -58,18 +58,18 @@ export class PlatformError extends Error {
 
 /**
  * Headers of a 503 for a request that was not executed and may be retried immediately. Without `Retry-After`, a client
- * could not distinguish this 503 from a gateway's.
+ * could not distinguish this response from a gateway's 503.
  */
 export const RETRY_AT_ONCE: Readonly<Record<string, string>> = { "Retry-After": "0" };
 
-/** Returns 400 VALIDATION, for a malformed request. */
+/** Returns a 400 VALIDATION error, for a malformed request. */
 export function invalid(message: string): PlatformError {
   return new PlatformError(400, "VALIDATION", message);
 }
 
 /**
- * Returns 404 NOT_FOUND. The message never reveals whether the object exists but is hidden from the bot (section 4 of
- * the platform document).
+ * Returns a 404 NOT_FOUND error. The message never reveals that an object exists but is hidden from the bot (section 4
+ * of the platform document).
  */
 export function notFound(what: string): PlatformError {
   return new PlatformError(404, "NOT_FOUND", `There is no such ${what}.`);

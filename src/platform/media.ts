@@ -5,10 +5,9 @@ import type { Answer } from "./http/answer.ts";
 import type { Incoming } from "./http/routes.ts";
 import type { ImageFile, Images } from "./store/images.ts";
 
-/** The picture of every account that has an avatar. */
 export const AVATAR_FILE: string = "avatar.webp";
 
-/** Serves an image below `/media`. Requires no token, because posted images are public. */
+/** Serves an image below `/media`. No token is required, because posted images are public. */
 export function answerMedia(images: Images, { method, path }: Incoming, now: number): Answer {
   const [, file = ""] = /^\/([^/]+)$/.exec(path) ?? [];
   const isRead = method === "GET" || method === "HEAD";
@@ -17,9 +16,9 @@ export function answerMedia(images: Images, { method, path }: Incoming, now: num
   if (found === undefined || !isRead) throw notFound("image");
   const headers = {
     "content-type": mediaTypeOf(found.kind),
-    // Prevent browsers from executing the bytes.
+    // Prevent browsers from executing an uploaded file.
     "content-security-policy": "default-src 'none'; sandbox",
-    // The image behind a URL never changes, but an unattached upload expires after an hour.
+    // The image at a URL never changes, but an unattached upload expires after an hour.
     "cache-control": "public, max-age=3600, immutable",
   };
   return { status: 200, headers, body: found.data };

@@ -10,42 +10,45 @@ import { MEMORY } from "./store/database.ts";
 export interface PlatformOptions {
   /** The platform's origin, for image URLs. Default: `http://platform.test`, or the server's origin. */
   readonly url?: string | undefined;
-  /** SQLite file for the state. Default ":memory:", which keeps nothing after the platform stops. */
+  /** SQLite file for the state. Default: ":memory:", which is lost when the platform stops. */
   readonly stateFile?: string | undefined;
-  /** Standard token with every scope. Default: the token in the state file, otherwise a new `sbk_…`. */
+  /** Standard token, which has every scope. Default: the token in the state file, otherwise a new `sbk_…`. */
   readonly apiKey?: string | undefined;
-  /** `whsec_…`. Default: the secret in the state file, otherwise a new one. */
+  /** Webhook secret, `whsec_…`. Default: the secret in the state file, otherwise a new one. */
   readonly webhookSecret?: string | undefined;
   /** Control API token: at least 16 letters, digits, `-` or `_`. Default: a new token on every startup. */
   readonly controlToken?: string | undefined;
-  /** Sends webhook deliveries, for example `(request) => bot.handle(request)`. Default: the global `fetch`. */
+  /**
+   * Function that sends webhook deliveries, for example `(request) => bot.handle(request)`. Default: the global
+   * `fetch`.
+   */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /**
-   * Time between a failed delivery and its retry, in ms, at least 1. Default 30,000 (section 8 of the platform
-   * document: about 30 s).
+   * Time from a failed delivery to its retry, in ms, at least 1. Default 30,000 (section 8 of the platform document:
+   * about 30 s).
    */
   readonly retryIntervalMs?: number | undefined;
   /**
-   * Number of consecutive failures that disables the webhook, at least 1. Default 20; the platform document does not
-   * specify it.
+   * Number of consecutive failures after which the webhook is disabled, at least 1. Default 20, because the platform
+   * document does not specify the number.
    */
   readonly disableAfter?: number | undefined;
-  /** Delivery timeout in ms, at least 1. Default 10,000; the platform document does not specify it. */
+  /** Delivery timeout in ms, at least 1. Default 10,000, because the platform document does not specify a timeout. */
   readonly deliveryTimeoutMs?: number | undefined;
   /**
-   * Rate limit and daily quotas for each app: 0 to 1,000,000, or `null` for unlimited. Default: the limits in the state
+   * Rate limit and daily quotas of each app: 0 to 1,000,000, or `null` for unlimited. Default: the limits in the state
    * file, otherwise unlimited.
    */
   readonly limits?: Partial<LimitSettings> | undefined;
-  /** Base of the platform's clock, which the control API can move. Default: the machine's time. */
+  /** Clock on which the platform's own clock is based. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** Chooses the requests that a fault with `rate` affects. Default `Math.random`. */
+  /** Random numbers that select the requests affected by a fault with `rate`. Default: `Math.random`. */
   readonly random?: Random | undefined;
-  /** Default: silent. */
+  /** Default: no log output. */
   readonly logger?: Logger | undefined;
 }
 
-/** {@link PlatformOptions} with defaults filled in. `undefined` secrets come from the state file. */
+/** {@link PlatformOptions} with defaults applied. A secret that is `undefined` comes from the state file. */
 export interface Settings {
   readonly url: string;
   readonly stateFile: string;
@@ -62,7 +65,7 @@ export interface Settings {
   readonly logger: Logger;
 }
 
-/** @throws {ConfigError} names every invalid option */
+/** @throws {ConfigError} lists every invalid option */
 export function settings(options: PlatformOptions): Settings {
   const chosen = withDefaults(options);
   const problems = findProblems(chosen);

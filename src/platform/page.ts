@@ -5,7 +5,7 @@ import { notFound } from "./error.ts";
 import type { Answer } from "./http/answer.ts";
 import type { Incoming } from "./http/routes.ts";
 
-/** Output folder of `npm run build` for the portal. */
+/** Output folder of the portal's build (`npm run build`). */
 export const PORTAL_FILES: URL = new URL("./portal/static/", import.meta.url);
 
 const INDEX = "index.html";
@@ -22,9 +22,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/**
- * Allows only the portal's own scripts to run. No other page can frame the portal or keep a reference to its window.
- */
+/** Lets only the portal's own scripts run, and no other page frame the portal or keep a reference to its window. */
 const guards = {
   "content-security-policy": [
     "default-src 'none'",
@@ -49,10 +47,9 @@ and reload the page. The API works without the portal.
 
 `;
 
-/** Serves the portal: a page at `/` and its files under `/portal/`. */
 export class Page {
   readonly #folder: string;
-  /** All files by path, so that a request's path never reaches the file system. */
+  /** All files by path. A request's path is only looked up here, so it never reaches the file system. */
   #files: ReadonlyMap<string, Buffer> | undefined;
 
   constructor(folder: URL) {
@@ -67,7 +64,7 @@ export class Page {
     throw notFound("page");
   }
 
-  /** The page does not contain the control token, because a proxy may serve the page to other machines. */
+  /** Serves the page without the control token, because a proxy may expose the page to other machines. */
   #index({ headers }: Request, { origin }: URL): Answer {
     const given = { ...guards, "cache-control": "no-store", vary: "Accept" };
     const plain = { ...given, "content-type": "text/plain; charset=utf-8" };
@@ -87,7 +84,7 @@ export class Page {
     this.#files ??= readAll(this.#folder);
     const bytes = path === INDEX ? undefined : this.#files.get(path);
     if (bytes === undefined) throw notFound("file");
-    // The bytes behind a name with a content hash never change.
+    // A file with a content hash in its name never changes.
     const hashed = /-[\da-f]{8,}\.\w+$/.test(path);
     const headers = {
       ...guards,

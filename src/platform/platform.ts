@@ -37,12 +37,11 @@ import { State } from "./world.ts";
 
 /**
  * Parts that only the platform's own tests replace. They are not public options, because a user must not be able to
- * enable downloads from private addresses.
+ * allow downloads from private addresses.
  */
 export interface PlatformOverrides {
   readonly download?: Download;
   readonly makeThumbnail?: MakeThumbnail;
-  /** The built portal's folder. */
   readonly portalFiles?: URL;
 }
 
@@ -58,9 +57,9 @@ interface Parts {
 }
 
 /**
- * Creates a local platform as a function of requests: the API v1 under `/api/v1`, webhook deliveries, and the control
- * API under `/control/v1`. It does not open a port; {@link startPlatform} does. A process can have several platforms,
- * each with its own state.
+ * Creates a local platform that handles requests in process: the API v1 under `/api/v1`, the control API under
+ * `/control/v1`, and webhook deliveries. It does not open a port; {@link startPlatform} does. A process can have
+ * several platforms, each with its own state.
  *
  *     const platform = createPlatform({ fetch: (request) => bot.handle(request) });
  *     const response = await platform.fetch(`${platform.url}/api/v1/me`, { headers });
@@ -80,7 +79,7 @@ export function createPlatform(
   return new Platform(parts);
 }
 
-/** Creates the state and the parts that outlive it. */
+/** Creates the state and the parts that are kept when the state is replaced. */
 function assemble(chosen: Settings, replaced: PlatformOverrides): Parts {
   const { url, logger, fetch, controlToken = newControlToken() } = chosen;
   const clock = new PlatformClock(chosen.clock);
@@ -120,15 +119,17 @@ const MEDIA = "/media";
 const CONTROL = "/control/v1";
 const MOUNTS = [API, CONTROL, MEDIA, RUNS_PATH];
 
-/** A local platform. {@link createPlatform} creates one without a port, {@link startPlatform} one with a port. */
+/** A local platform, created by {@link createPlatform} without a port or by {@link startPlatform} with one. */
 export class Platform {
-  /** Origin, without `/api/v1`. A bot's SERVICE_BASE_URL. */
+  /** Origin, without `/api/v1`. A bot needs this value as its SERVICE_BASE_URL. */
   readonly url: string;
-  /** Portal URL, with this run's control token in its fragment. A browser never sends the fragment to a server. */
+  /** Portal URL, with the control token in its fragment, because browsers never send the fragment to a server. */
   readonly portalUrl: string;
-  /** The operations of `/control/v1`, in process: actions by people, webhook configuration, faults. */
+  /** The operations of `/control/v1`, in process: actions by users, webhook configuration, faults. */
   readonly control: Control;
-  /** Token for requests to `/control/v1`, sent as `X-Control-Token`. New on every startup unless set. */
+  /**
+   * Token for requests to `/control/v1`, sent as `X-Control-Token`. Every startup creates a new one unless it is set.
+   */
   readonly controlToken: string;
   readonly #parts: Parts;
   readonly #closers: (() => Promise<void>)[] = [];
@@ -144,8 +145,8 @@ export class Platform {
   }
 
   /**
-   * The first bot's standard token, with every scope. If it was revoked, the bot's newest other token. Empty if the bot
-   * has none. Readable until the platform stops.
+   * The first bot's standard token, which has every scope. If it was revoked, the bot's newest other token, or an empty
+   * string if the bot has none. Readable until the platform stops.
    */
   get apiKey(): string {
     const { tokens, people } = this.#store;
@@ -159,8 +160,8 @@ export class Platform {
   }
 
   /**
-   * Handles a request in process, like a `fetch` over the network. Pass it to a client or bot as its `fetch`. Rejects
-   * if a fault loses the response or the platform stops.
+   * Handles a request in process, as `fetch` would over the network. Pass it to a client or bot as its `fetch`. Rejects
+   * if a fault drops the response or the platform stops.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
@@ -198,13 +199,13 @@ export class Platform {
     return completeAnswer(answered, method, clock.now());
   }
 
-  /** Calls `listener` with each new timeline entry, in order. Returns a function that unsubscribes. */
+  /** Calls `listener` with each new timeline entry, in order. Returns an unsubscribe function. */
   onTimeline(listener: TimelineListener): () => void {
     return this.#parts.timeline.listen(listener);
   }
 
   /**
-   * Resolves with the first matching timeline entry of this kind, even if the entry already exists. Rejects after the
+   * Resolves with the first matching timeline entry of this kind. The entry may already exist. Rejects after the
    * timeout, or when the platform stops.
    */
   waitFor<K extends TimelineRecord["kind"]>(
@@ -215,13 +216,13 @@ export class Platform {
     return awaitEntry(this.#parts.timeline, kind, fits, options);
   }
 
-  /** Registers a resource, such as a server, to close when the platform stops. */
+  /** Registers a callback to run when the platform stops, for example to close a server. */
   closeWith(close: () => Promise<void>): void {
     this.#closers.push(close);
   }
 
   /**
-   * Stops deliveries and waiting requests, and closes connections and the database. Later calls return the same
+   * Stops deliveries and waiting requests, then closes connections and the database. Later calls return the same
    * promise.
    */
   stop(): Promise<void> {

@@ -19,16 +19,16 @@ import { type PlatformOptions, settings } from "./options.ts";
 import { createPlatform, type Platform, type PlatformOverrides } from "./platform.ts";
 
 /**
- * Interval at which to check for slow senders, in ms. With Node's default of 30 s, a slow request could take four times
- * too long.
+ * Interval between checks for slow senders, in ms. With Node's default of 30 s, a slow request would be cut off long
+ * after its timeout.
  */
 const CHECKING_INTERVAL_MS = 1_000;
 
-/** A handler that the platform serves in addition to its own paths, such as an MCP server. */
+/** A handler that the platform serves next to its own paths, such as an MCP server. */
 export interface Extension {
-  /** Exact path, such as `/mcp`. The extension does not receive requests for paths below it. */
+  /** Exact path, such as `/mcp`. Requests for paths below it are not passed to the extension. */
   readonly path: string;
-  /** Called with the platform's origin on the first request. If the call fails, the next request calls `open` again. */
+  /** Called with the platform's origin on the first request. If the call fails, the next request tries again. */
   readonly open: (url: string) => Promise<OpenExtension>;
 }
 
@@ -43,19 +43,19 @@ export interface OpenExtension {
 /** Options for a local platform on a port. */
 export interface ListenOptions extends Omit<PlatformOptions, "url"> {
   /**
-   * Listening address. Default 127.0.0.1. A request's `Host` must be a loopback name, the address that the request
-   * arrived at, or in `allowHosts`. The control API always requires the control token as well.
+   * Listening address. Default 127.0.0.1. The `Host` of a request must be a loopback name, the address at which the
+   * request arrived, or a name in `allowHosts`. The control API always requires the control token as well.
    */
   readonly host?: string | undefined;
-  /** Additional accepted host names, without scheme and port, such as `platform.test`. Default none. */
+  /** Additional host names to accept, without scheme and port, such as `platform.test`. Default: none. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** 0 to 65535. Default 0, which chooses a free port. */
+  /** Port, 0 to 65535. Default 0, which selects a free port. */
   readonly port?: number | undefined;
-  /** Extensions on the same address. Default: none. */
+  /** Extensions to serve on the same address. Default: none. */
   readonly extensions?: readonly Extension[] | undefined;
 }
 
-/** {@link ListenOptions} with defaults filled in. */
+/** {@link ListenOptions} with defaults applied. */
 export interface ListenSettings {
   readonly host: string;
   readonly allowHosts: readonly string[];
@@ -64,7 +64,7 @@ export interface ListenSettings {
 }
 
 /**
- * Starts a local platform on a port: {@link createPlatform} behind Express. Several platforms can run in one process.
+ * Starts a local platform on a port: {@link createPlatform} behind Express. A process can have several platforms.
  *
  * @throws {ConfigError} an option or the state file cannot be used
  * @throws {ServiceBotError} ADDRESS_IN_USE, NODE_TOO_OLD
@@ -99,10 +99,10 @@ export async function startPlatform(
   }
 }
 
-/** @throws {ConfigError} names every invalid option, except those of the platform itself */
+/** @throws {ConfigError} lists every invalid option, except the platform's own options */
 function listenSettings(options: ListenOptions): ListenSettings {
   const chosen: ListenSettings = {
-    // Accept an IPv6 address in brackets, as in a URL.
+    // Accept an IPv6 address in brackets, as it appears in a URL.
     host: (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"),
     allowHosts: options.allowHosts ?? [],
     port: options.port ?? 0,
@@ -132,11 +132,11 @@ interface AppOptions {
   readonly opened: Extensions;
   readonly allowHosts: readonly string[];
   readonly logger: Logger;
-  /** The platform's time, in ms since 1970. */
+  /** Returns the platform's time, in ms since 1970. */
   readonly now: () => number;
 }
 
-/** Returns a platform's Express app, which checks the host, then serves extensions and the platform. */
+/** Returns an Express app that checks the host, then serves extensions and the platform. */
 export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions): Express {
   const isOurs = hostCheck(allowHosts);
   const serve = async (request: ExpressRequest, response: ServerResponse): Promise<void> => {
@@ -196,7 +196,7 @@ async function sendAnswer(response: ServerResponse, answer: Answer): Promise<voi
   if (!response.destroyed) response.writeHead(status, headers).end(body ?? undefined);
 }
 
-/** A platform's extensions. The first request to an extension opens it. */
+/** Opens each extension on its first request. */
 export class Extensions {
   readonly #extensions: readonly Extension[];
   readonly #url: string;
@@ -207,20 +207,20 @@ export class Extensions {
     this.#url = url;
   }
 
-  /** Returns a function that opens the path's extension. `undefined` if the path has no extension. */
+  /** Returns a function that opens the extension at this path, or `undefined` if there is none. */
   find(path: string): (() => Promise<OpenExtension>) | undefined {
     const extension = this.#extensions.find((one) => path === one.path || path === `${one.path}/`);
     return extension && (() => this.#opened(extension));
   }
 
-  /** Closes every extension that is open or opening. An extension that failed to open need not be closed. */
+  /** Closes every extension that is open or being opened. */
   async close(): Promise<void> {
     const openings = await Promise.allSettled(this.#open.values());
     const open = openings.filter((opening) => opening.status === "fulfilled");
     await Promise.all(open.map(({ value }) => value.close()));
   }
 
-  /** @throws the error that `open` throws; the next request tries again */
+  /** @throws the error from `open`; the next request tries again */
   async #opened(extension: Extension): Promise<OpenExtension> {
     const { path } = extension;
     const opening = this.#open.get(path) ?? extension.open(this.#url);
@@ -235,7 +235,7 @@ export class Extensions {
   }
 }
 
-/** Returns a server's origin, with a loopback address if the server listens on loopback. */
+/** Returns the server's origin, using a loopback address if the server listens on every address. */
 function origin(host: string, { address, port, family }: AddressInfo): string {
   if (host === "localhost") return `http://localhost:${port}`;
   if (address === "0.0.0.0" || address === "127.0.0.1") return `http://127.0.0.1:${port}`;

@@ -8,7 +8,7 @@ export interface SnapshotView {
   /** `snap_` and a number that is never reused. */
   readonly id: string;
   readonly name: string;
-  /** Time of the snapshot or its upload, on the platform's clock: ISO 8601, UTC. */
+  /** Time at which the snapshot was taken or uploaded, on the platform's clock: ISO 8601, UTC. */
   readonly at: string;
   /** File size in bytes. */
   readonly bytes: number;
@@ -18,13 +18,11 @@ interface Snapshot extends SnapshotView {
   readonly file: Uint8Array;
 }
 
-/** Maximum number of snapshots. */
 const MAX_SNAPSHOTS = 20;
 
-/** In bytes, for all snapshots together. */
+/** Total size of all snapshots. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
-/** In characters. */
 const MAX_NAME_LENGTH = 100;
 
 export interface SnapshotsOptions {
@@ -33,7 +31,7 @@ export interface SnapshotsOptions {
   readonly timeline: Timeline;
 }
 
-/** Copies of the whole state that can be restored. They are kept in memory and are lost when the process ends. */
+/** Copies of the whole state that can be restored. They are kept in memory and lost when the process ends. */
 export class Snapshots {
   readonly #options: SnapshotsOptions;
   readonly #snapshots = new Map<string, Snapshot>();
@@ -51,7 +49,7 @@ export class Snapshots {
   /**
    * Takes a snapshot of the whole state: content, events, tokens, secrets and settings.
    *
-   * @param name 1 to 100 characters. Default: its id
+   * @param name 1 to 100 characters. Default: the snapshot's id
    * @throws {PlatformError} 400 VALIDATION; 409 SNAPSHOTS_FULL
    */
   take(name?: string): SnapshotView {
@@ -59,18 +57,18 @@ export class Snapshots {
     return this.#keep(this.#options.state.copy(), name, "taken");
   }
 
-  /** Returns a snapshot as a state file, for another platform (`stateFile`) or for `upload`. */
+  /** Returns a snapshot as a state file, for another platform's `stateFile` option or for `upload`. */
   file(id: string): Uint8Array {
     return Uint8Array.from(this.#find(id).file);
   }
 
   /**
-   * Adds a snapshot from a file: another snapshot's file, or a stopped platform's state file. This platform's standard
-   * token and webhook secret replace those in the file.
+   * Adds a snapshot from a file: a downloaded snapshot, or a stopped platform's state file. The standard token and the
+   * webhook secret in the file are replaced by this platform's.
    *
-   * @param name 1 to 100 characters. Default: its id
-   * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or comes from a newer version;
-   * 409 SNAPSHOTS_FULL
+   * @param name 1 to 100 characters. Default: the snapshot's id
+   * @throws {PlatformError} 400 VALIDATION if the file is not a snapshot, is damaged or comes from a newer version; 409
+   * SNAPSHOTS_FULL
    */
   upload(file: Uint8Array, name?: string): SnapshotView {
     checkName(name);
@@ -79,7 +77,7 @@ export class Snapshots {
 
   /**
    * Restores a snapshot. Faults end, API requests and deliveries in progress have no effect, and new events get numbers
-   * that were never used.
+   * that were never used before.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */

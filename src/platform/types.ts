@@ -1,5 +1,3 @@
-/** Types of the control API and the timeline, for the CLI, the portal and tests. */
-
 export type {
   ReportedError,
   ReportedOutcome,

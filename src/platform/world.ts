@@ -26,7 +26,7 @@ import type { DeliveryRecords } from "./webhooks/records.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
-/** Parts that outlive a state. */
+/** Parts that are kept when the state is replaced. */
 export interface Lasting {
   readonly url: string;
   readonly clock: PlatformClock;
@@ -44,8 +44,8 @@ export interface Lasting {
 }
 
 /**
- * A state with all parts that use it. When the state is replaced, the whole world ends and a new world begins, so that
- * work in progress cannot change the new state.
+ * A state and all parts that use it. Replacing the state ends the whole world and starts a new one, so that work in
+ * progress cannot change the new state.
  */
 export class World {
   readonly store: Store;
@@ -105,14 +105,14 @@ export class World {
     };
   }
 
-  /** Resumes the state's pending work: late events, deliveries and the removal of expired uploads. */
+  /** Resumes pending work: late events, deliveries and the removal of expired uploads. */
   begin(): void {
     this.eventFaults.wake();
     this.#cleaner.wake();
     this.webhooks.wakeAll();
   }
 
-  /** Ends this world before a new world replaces it. Requests in progress then find the store closed. */
+  /** Ends this world before a new one replaces it. Requests in progress then find the store closed. */
   end(): void {
     for (const fault of [this.webhookFaults, this.apiFaults, this.eventFaults]) fault.end();
     this.#sender.cut("the state was replaced");
@@ -122,13 +122,13 @@ export class World {
     this.store.close();
   }
 
-  /** Stops with the platform. Resolves once no delivery is running. */
+  /** Stops the schedules when the platform stops. Resolves once no delivery is in flight. */
   async stop(): Promise<void> {
     this.#sender.close();
     await this.webhooks.stop();
   }
 
-  /** Closes the state after {@link stop}. */
+  /** Closes the store. Call {@link stop} first. */
   close(): void {
     this.#stopTimers();
     this.store.close();
@@ -146,11 +146,11 @@ export interface StateOptions {
   readonly stateFile: string;
   readonly apiKey: string | undefined;
   readonly webhookSecret: string | undefined;
-  /** Initial limits, restored by a reset. */
+  /** Initial limits, which a reset restores. */
   readonly limits: Partial<LimitSettings>;
 }
 
-/** Holds the current state and replaces it. A copy of a state is a SQLite file. */
+/** Holds the current state and replaces it. A copy of the state is a SQLite file. */
 export class State {
   readonly #options: StateOptions;
   #world: World;
@@ -178,8 +178,8 @@ export class State {
   }
 
   /**
-   * Migrates an uploaded file to this version, and replaces its standard token and webhook secret with this platform's,
-   * so that the bot continues to work.
+   * Migrates an uploaded file to this version. This platform's standard token and webhook secret replace those in the
+   * file, so that the bot continues to work.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -196,14 +196,14 @@ export class State {
   /**
    * Replaces the whole state with a copy.
    *
-   * @param copy result of `copy` or `adopt`
+   * @param copy result of `copy` or `convertUpload`
    * @param name description for the timeline
    */
   restore(copy: Uint8Array, name: string): void {
     this.#replace(new Store(openBytes(copy)), {}, { change: "restored", detail: name });
   }
 
-  /** Replaces the state with a new state. The first app keeps its tokens and its secret. */
+  /** Replaces the state with a new one. The first app keeps its tokens and its secret. */
   reset(): void {
     const { lasting, limits } = this.#options;
     const { tokens, people } = this.#world.store;
@@ -216,7 +216,10 @@ export class State {
     this.#replace(next, limits, { change: "reset", detail: "a new state" });
   }
 
-  /** New events get numbers that neither state has used, because a bot would ignore a reused number as a duplicate. */
+  /**
+   * Replaces the state. New events get numbers that neither state has used, because a bot would ignore a reused number
+   * as a duplicate.
+   */
   #replace(
     next: Store,
     limits: Partial<LimitSettings>,
@@ -233,7 +236,7 @@ export class State {
     this.#world.begin();
   }
 
-  /** Prepares the replacement of this state. Nothing changes until the returned function is called. */
+  /** Prepares the new state. The current state is replaced only when the returned function is called. */
   #place(next: Store): () => Store {
     const { stateFile } = this.#options;
     if (stateFile === MEMORY) return () => next;

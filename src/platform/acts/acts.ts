@@ -31,7 +31,7 @@ export interface ActsOptions {
   readonly clock: Clock;
 }
 
-/** Actions by people, and actions by bots that the API does not offer. */
+/** Actions by users, and actions by bots that the API does not offer. */
 export class Acts {
   readonly #options: ActsOptions;
 
@@ -40,7 +40,7 @@ export class Acts {
   }
 
   /**
-   * Performs an action `count` times (by default once), in one transaction.
+   * Performs an action `count` times (by default once) in one transaction.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG, INVALID_IMAGE_KEY; 403 BLOCKED; 404 NOT_FOUND
    */
@@ -68,12 +68,11 @@ function once(act: Act): Created {
   return concerns;
 }
 
-/** Writes a post. Every bot that the post mentions gets an event. */
+/** Writes a post. Every bot mentioned in it gets an event. */
 function writePost(act: Act): Outcome {
   return posted(act, { text: act.input.text ?? "Good morning" });
 }
 
-/** Mentions a bot in a comment on the given post, or in a new post. */
 function mentionBot(act: Act): Outcome {
   const { store, input } = act;
   const post = input.postId === undefined ? undefined : postNamed(store, input.postId);
@@ -87,7 +86,7 @@ function commentOnPost(act: Act): Outcome {
   return commented(act, { post: postOf(act).seq, text: act.input.text ?? "Nice!" });
 }
 
-/** Replies to a comment. If the bot has no comment yet, the bot writes one first. */
+/** Replies to a comment. If the bot has not written any comment, it writes one first. */
 function replyToComment(act: Act): Outcome {
   const { input } = act;
   const target =
@@ -145,7 +144,9 @@ function sendMessage(act: Act): Outcome {
   return { concerns: messageIds(message), made: { message: message.seq } };
 }
 
-/** Returns the conversation between the sender and the bot. Throws if `conversationId` names another conversation. */
+/**
+ * Returns the conversation between the sender and the bot. Throws if `conversationId` names a different conversation.
+ */
 function conversationOf(act: Act): number {
   const { store, from, input } = act;
   const { people, blocks, conversations } = store;
@@ -197,7 +198,6 @@ function repostPost(act: Act): Outcome {
   return reactToPost("repost", act);
 }
 
-/** Writes a custom event with the given payload. */
 function inventedEvent(act: Act): Outcome {
   const { type, payload = {} } = act.input;
   act.write.notice({ recipient: recipientOf(act), event: { type, payload } }, act);
@@ -237,7 +237,7 @@ interface Act {
   readonly store: Store;
   readonly write: EventWriter;
   readonly from: User;
-  /** The target bot that the input names. `undefined` if the input has no `to`. */
+  /** The target bot, or `undefined` if the input has no `to`. */
   readonly to: User | undefined;
   readonly input: ActInput;
   /** Milliseconds since 1970. */
@@ -249,7 +249,7 @@ interface Outcome {
   readonly made?: Target;
 }
 
-/** Returns the target bot: the named bot, otherwise the named content's owner, otherwise the first bot. */
+/** Returns the bot named in the input, otherwise the bot that owns the content, otherwise the first bot. */
 function recipientOf({ store, from, to }: Act, owner?: number): User {
   const ownerBot = owner === undefined || owner === from.seq ? undefined : store.people.get(owner);
   const recipient = to ?? (ownerBot?.isBot === true ? ownerBot : store.people.bot());
@@ -258,7 +258,7 @@ function recipientOf({ store, from, to }: Act, owner?: number): User {
   throw invalid(`${what}; set to or from to another account`);
 }
 
-/** Returns the named post, by any author, or the target bot's newest post. */
+/** Returns the named post, which may have any author, or the target bot's newest post. */
 function postOf(act: Act): Post {
   const { store, input } = act;
   if (input.postId === undefined) {
@@ -285,7 +285,7 @@ function postNamed({ posts }: Store, postId: string): Post {
   return post;
 }
 
-/** Returns the content. Throws if `to` is not its author. */
+/** Throws if `to` is not the content's author. */
 function requireOwner<T extends Post | Comment>({ to }: Act, content: T, id: string): T {
   if (to === undefined || content.author === to.seq) return content;
   throw invalid(`${id} belongs to ${content.authorUsername}, not to ${to.username}`);
@@ -299,7 +299,6 @@ interface Sample {
 
 let sample: Sample | undefined;
 
-/** Attaches the uploaded images first, then the requested number of sample images. */
 function attachImages({ store, from, input, at }: Act, target: Target): void {
   const { images = 0, imageKeys = [] } = input;
   attachUploads(store.images, imageKeys, { ...target, owner: from.seq, now: at });

@@ -6,16 +6,14 @@ import type { Created } from "../timeline/entries.ts";
 /** Action type. Each type except `post` writes an event of the same name (section 6 of the platform document). */
 export type ActType = EventType | "post";
 
-/** An action by a person or a bot. */
+/** An action by a user or a bot. */
 export interface ActInput {
   /**
-   * Custom event type: any other name of lowercase letters, digits, dots, dashes and underscores. The platform may add
-   * types (section 9 of the platform document).
+   * Action type, or a custom event type: any other name of lowercase letters, digits, dots, dashes and underscores.
+   * Custom types are allowed because the platform may add types (section 9 of the platform document).
    */
   readonly type: ActType | (string & Record<never, never>);
-  /**
-   * Username of the account that acts, with or without `@`. An unknown person is created. A bot must differ from `to`.
-   */
+  /** Username of the acting account, with or without `@`. An unknown user is created. A bot cannot act on itself. */
   readonly from: string;
   /**
    * Username of the target bot. Default: the bot that owns the named post, comment or conversation, otherwise the first
@@ -27,8 +25,8 @@ export interface ActInput {
   /** Number of sample images to attach, 0 to 4. Default 0. */
   readonly images?: number | undefined;
   /**
-   * Keys of the same person's uploads (`POST /control/v1/images`). Each key is valid once. At most 4, including
-   * `images`.
+   * Keys of images that the same account has uploaded (`POST /control/v1/images`). Each key can be used only once.
+   * `images` and `imageKeys` together may add at most 4 images.
    */
   readonly imageKeys?: readonly string[] | undefined;
   readonly conversationId?: string | undefined;
@@ -36,11 +34,11 @@ export interface ActInput {
   readonly commentId?: string | undefined;
   /** Payload of a custom event, sent unchanged. Default `{}`. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
-  /** Number of repetitions, 1 to 1000. Default 1. */
+  /** Number of times to perform the action, 1 to 1000. Default 1. */
   readonly count?: number | undefined;
 }
 
-/** Result of an action: the events for all bots, and the ids of the content that the last repetition created. */
+/** Result of an action: the events sent to all bots, and the ids of the content that the last repetition created. */
 export interface ActResult extends Created {
   readonly events: readonly AnyEvent[];
 }
@@ -48,7 +46,7 @@ export interface ActResult extends Created {
 /** All repetitions run in one transaction, which blocks the platform. */
 export const MAX_COUNT = 1000;
 
-/** Permitted names for custom event types, which the platform may add later (section 9 of the platform document). */
+/** Allowed names for custom event types, because the platform may add types (section 9 of the platform document). */
 export const OWN_TYPE: RegExp = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 const allDetails = [
@@ -63,7 +61,7 @@ const allDetails = [
 ] as const;
 type Detail = (typeof allDetails)[number];
 
-/** Fields that each type permits in addition to `type`, `from` and `count`. */
+/** Fields that each type allows in addition to `type`, `from` and `count`. */
 const details: { readonly [T in ActType]: readonly Detail[] } = {
   post: ["text", "images", "imageKeys"],
   "dm.message": ["to", "text", "images", "imageKeys", "conversationId"],
@@ -76,14 +74,13 @@ const details: { readonly [T in ActType]: readonly Detail[] } = {
   quote: ["to", "text", "images", "imageKeys", "postId"],
 };
 
-/** Returns whether the type is built in, not custom. */
 export function isActType(type: string): type is ActType {
   return Object.hasOwn(details, type);
 }
 
 /**
- * Rejects invalid input and fields that the type does not have. A caller could mistake an ignored field for an accepted
- * one.
+ * Rejects invalid input and fields that do not apply to the type, because a caller could mistake an ignored field for
+ * an accepted one.
  *
  * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
  */

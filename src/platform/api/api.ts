@@ -20,7 +20,6 @@ export interface ApiContext extends ApiParts {
   readonly logger: Logger;
 }
 
-/** Facts collected during a request, for its timeline entry and its record. */
 interface Trace {
   readonly entry: { -readonly [K in keyof Details]: Details[K] };
   body: Buffer | undefined;
@@ -67,14 +66,14 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
     answer = errorAnswer(error, logger);
   }
   if (fault?.mode === "gateway") answer = gatewayPage(fault);
-  // Record the call before sending the response, so that the client can already read the timeline entry.
+  // Record the call before sending the response, so that the client can read the timeline entry immediately.
   record(gone.aborted || fault?.mode === "lose-answer" ? null : answer.status, answer);
   if (fault?.mode === "lose-answer") throw new ConnectionLost();
   return answer;
 }
 
 /**
- * Unknown paths and wrong methods become operations that fail, so that faults apply to them and the timeline lists
+ * Turns unknown paths and wrong methods into operations that fail, so that faults apply to them and the timeline lists
  * them.
  */
 function operationOf(method: string, path: string): Match<Operation> {
@@ -93,8 +92,8 @@ function failing(error: unknown): Match<Operation> {
 }
 
 /**
- * Discards the body unless the token is valid. Otherwise an unauthenticated client could make the platform read large
- * bodies.
+ * Discards the body unless the token is valid, because an unauthenticated client could otherwise make the platform read
+ * large bodies.
  */
 async function readBody(
   { store }: ApiContext,
@@ -121,7 +120,7 @@ interface ReceivedCall {
   readonly trace: Trace;
 }
 
-/** Checks everything again because the token, the app and the state may have changed while the request waited. */
+/** Checks everything again, because the token, the app and the state may have changed while the request waited. */
 async function perform(
   context: ApiContext,
   { route, id }: Match<Operation>,
@@ -144,8 +143,8 @@ async function perform(
 }
 
 /**
- * Returns the bot that sent the request and the event that caused it. If the bot sent no event header, the event is a
- * guess.
+ * Returns the bot that sent the request, and the event that caused the request. The event is a guess if the bot sent no
+ * event header.
  */
 function senderOf(
   { store, shown }: ApiContext,
@@ -160,7 +159,7 @@ function senderOf(
   return eventId === undefined ? { bot } : { bot, eventId, guessed: true };
 }
 
-/** Truncates long texts because the timeline keeps thousands of them. */
+/** Truncates long texts, because the timeline keeps thousands of them. */
 function textOf(body: unknown): string | undefined {
   const text = typeof body === "object" && body !== null && "text" in body ? body.text : undefined;
   if (typeof text !== "string") return undefined;

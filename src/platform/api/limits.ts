@@ -22,7 +22,6 @@ export type LimitName = keyof LimitSettings;
 
 export type Quota = Exclude<LimitName, "requestsPerMinute">;
 
-/** Returns a record with the same value for each limit. */
 export function eachLimit<T>(value: T): { readonly [K in LimitName]: T } {
   return {
     requestsPerMinute: value,
@@ -39,7 +38,6 @@ export const MAX_LIMIT = 1_000_000;
 
 export const DAY_MS = 86_400_000;
 
-/** Returns an error message for each invalid limit. */
 export function limitProblems(limits: Partial<LimitSettings>): string[] {
   return Object.entries(limits)
     .filter(([, value]) => value !== null && !isLimit(value))
@@ -56,7 +54,7 @@ export interface LimitView {
   readonly limit: number | null;
   /** Requests this minute, or successful writes today. */
   readonly used: number;
-  /** Time at which `used` is next reset. ISO 8601, UTC. */
+  /** Time at which `used` next becomes 0. ISO 8601, UTC. */
   readonly resetsAt: string;
 }
 
@@ -65,19 +63,16 @@ export type LimitsView = Readonly<Record<LimitName, LimitView>>;
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().catch(null);
 
-// Treat an unreadable value as unset, because a user may supply any state file.
+// Treat an unreadable value as unset, because a user may load any state file.
 const saved: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMITS);
 
 export interface LimitsOptions {
   readonly store: Pick<Store, "usage" | "settings">;
   readonly clock: Clock;
-  /** Limits that override the stored ones. */
   readonly given: Partial<LimitSettings>;
 }
 
-/**
- * Rate limit and daily quotas, counted per app (section 8 of the platform document, which does not specify the values).
- */
+/** Rate limit and daily quotas, counted per app. The platform document does not specify their values (section 8). */
 export class Limits {
   readonly #store: LimitsOptions["store"];
   readonly #clock: Clock;
@@ -99,7 +94,7 @@ export class Limits {
   }
 
   /**
-   * Counts a request, including a request that is then refused.
+   * Counts a request, even one that is then rejected.
    *
    * @throws {PlatformError} 429 RATE_LIMITED with Retry-After in seconds
    */
@@ -160,7 +155,10 @@ export class Limits {
 
 const MINUTE_MS = 60_000;
 
-/** Counts each app's requests in the current minute, in memory. Losing the count on a restart is harmless. */
+/**
+ * Counts each app's requests in the current minute. The counts are kept in memory, because losing them on a restart is
+ * harmless.
+ */
 class RequestRate {
   readonly #clock: Clock;
   readonly #used = new Map<number, number>();
@@ -180,7 +178,7 @@ class RequestRate {
     throw new PlatformError(429, "RATE_LIMITED", message, { "Retry-After": String(seconds) });
   }
 
-  /** `resetsAt` is in ms since 1970. */
+  /** Returns `resetsAt` in ms since 1970. */
   state(bot: number): { readonly used: number; readonly resetsAt: number } {
     const minute = Math.floor(this.#clock.now() / MINUTE_MS);
     if (minute !== this.#minute) this.#used.clear();

@@ -53,15 +53,15 @@ export interface Call extends ApiParts {
 
 /**
  * An API operation (section 4 of the platform document). Operations are synchronous, so that a call takes effect
- * completely or not at all. An upload awaits its download, then stores the image in one step.
+ * completely or not at all. An upload is the exception: it awaits its download, then stores the image in one step.
  */
 export interface Operation extends Route {
   readonly method: "GET" | "POST";
-  /** The token needs at least one of these scopes. */
+  /** Scopes of which the token needs at least one. */
   readonly scopes: readonly Scope[];
   /** Status of a successful response. Default 200. */
   readonly status?: number;
-  /** Default: JSON of up to 1 MB. */
+  /** Default: reads up to 1 MB of JSON. */
   readonly read?: (request: Request) => Promise<unknown>;
   /** @throws {PlatformError} */
   readonly handle: (call: Call) => Result | Promise<Result>;
@@ -69,9 +69,7 @@ export interface Operation extends Route {
 
 export interface Result {
   readonly json: string;
-  /** For the timeline. */
   readonly created?: Created;
-  /** Events in the response, for the timeline. */
   readonly eventIds?: readonly string[];
 }
 
@@ -121,8 +119,8 @@ function readUser({ store, views, id }: Call): Result {
 }
 
 /**
- * `recent` lists all posts by time, including posts by bots, because it is not a recommendation. `trending` sorts by
- * reactions and excludes posts by bots (section 1 of the platform document).
+ * Lists posts. `recent` sorts all posts by time and includes posts by bots, because it is not a recommendation.
+ * `trending` sorts by reactions and excludes posts by bots (section 1 of the platform document).
  */
 function readFeed(call: Call): Result {
   const sort = text(call.query, "sort") ?? "recent";
@@ -146,7 +144,7 @@ function trending({ store, views, query }: Call): Page<PostView> {
   });
 }
 
-/** The cursor is a position in the order, not a post, because the post may have moved. */
+/** Uses a position in the ranking as the cursor instead of a post, because the post may have moved. */
 function trendingWindow(query: URLSearchParams): TrendingWindow {
   const cursor = text(query, "cursor");
   const max = Number.MAX_SAFE_INTEGER;
@@ -157,7 +155,7 @@ function trendingWindow(query: URLSearchParams): TrendingWindow {
   return { reactions: Number(reactions), before, limit: limit(query) };
 }
 
-/** Longest `q`, in UTF-16 units. */
+/** Maximum length of `q`, in UTF-16 units. */
 const MAX_QUERY = 200;
 
 type Hit = { readonly user: User } | { readonly post: Post };
@@ -270,7 +268,7 @@ function sendMessage(call: Call): Result {
   return { ...json({ id, conversationId, createdAt: isoTime(now) }), created };
 }
 
-/** Treats other accounts' conversations as if they did not exist (section 5 of the platform document, rule 5). */
+/** Treats conversations without this bot as if they did not exist (section 5 of the platform document, rule 5). */
 function botsConversation({ store, bot, id }: Call): number {
   const seq = seqOf("c", id);
   if (seq === undefined || !store.conversations.hasMember(seq, bot.seq)) {
@@ -300,7 +298,7 @@ function readEvents({ store, shown, query, scopes, bot }: Call): Result {
   const events = store.events.page(bot.seq, after, visible, size);
   shown.note(bot.seq, events);
   const eventIds = events.map(({ id }) => id);
-  // The last event in the response. Without events, the client's own cursor, so that the client skips no event.
+  // Without events, return the client's own cursor, so that the client skips no event.
   const cursor = eventIds.at(-1) ?? since ?? BEFORE_FIRST_EVENT;
   const texts = events.map((event) => event.json).join(",");
   return { json: `{"events":[${texts}],"cursor":${JSON.stringify(cursor)}}`, eventIds };
@@ -311,7 +309,7 @@ interface DraftBody {
   readonly imageKeys?: readonly string[] | null | undefined;
 }
 
-// Ignore unknown fields, because the platform document leaves the fields of posts and comments open.
+// Ignore unknown fields, because the platform document does not list all fields of posts and comments.
 const draftBody: z.ZodType<DraftBody> = z.object({
   text: z.string().nullish(),
   imageKeys: z.array(z.string()).nullish(),
@@ -323,7 +321,7 @@ const draftBody: z.ZodType<DraftBody> = z.object({
  *
  * @param make stores the content with this text, which is empty only if there are images
  * @throws {PlatformError} 400 VALIDATION, TOO_MANY_IMAGES, EMPTY, TOO_LONG; 429 QUOTA_EXCEEDED; 400 INVALID_IMAGE_KEY,
- * which consumes no key
+ * in which case no key is consumed
  */
 function write<T extends Content>(
   { store, publisher, limits, bot, now, body }: Call,

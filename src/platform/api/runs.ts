@@ -19,7 +19,7 @@ import { authenticate, bearerIn } from "./token.ts";
 /** In characters. */
 const MAX_LENGTH = 10_000;
 
-/** In characters. A cron event's id contains the cron's name of up to 100 characters. */
+/** In characters. The id of a cron event contains the cron's name, which may have 100 characters. */
 const MAX_ID_LENGTH = 1_000;
 
 const text = z.string().max(MAX_LENGTH);
@@ -50,7 +50,6 @@ const runsBody: z.ZodType<{ runs: RunReport[]; url?: string | undefined }> = z.o
 
 const routes: Routes<Route> = new Routes([{ method: "POST", path: "/" }]);
 
-/** URL of a bot that serves its inbox. */
 export interface BotAddress {
   readonly url: string;
   /** The only token that the platform sends to this URL, because the bot has already proved that it knows the token. */
@@ -62,14 +61,14 @@ export interface RunReportsOptions {
   readonly timeline: Timeline;
 }
 
-/** Returns the origin of a URL on this machine. `undefined` for any other URL. */
+/** Returns the URL's origin if the URL is on this machine, otherwise `undefined`. */
 function originHere(url: string): string | undefined {
   const target = URL.parse(url);
   const isHere = target?.protocol === "http:" && isLoopback(target.hostname);
   return isHere ? target.origin : undefined;
 }
 
-/** Records the runs that bots report as timeline entries. */
+/** Adds the runs that bots report to the timeline. */
 export class RunReports {
   readonly #options: RunReportsOptions;
   readonly #bots = new Map<string, BotAddress | undefined>();
@@ -78,17 +77,15 @@ export class RunReports {
     this.#options = options;
   }
 
-  /** Usernames of bots that have reported runs since the platform started. */
   get bots(): readonly string[] {
     return [...this.#bots.keys()];
   }
 
-  /** Returns the URL that a bot has reported, with the token that it used for the report. */
+  /** Returns the URL that a bot has reported, and the token that the bot used for the report. */
   addressOf(username: string): BotAddress | undefined {
     return this.#bots.get(username);
   }
 
-  /** Accepts a report, which a bot sends with its API key. */
   async answer({ request, method, path }: Incoming): Promise<Answer> {
     if (routes.find(method, path) === undefined) throw notFound("page");
     const { tokens, people } = this.#options.world().store;
@@ -103,15 +100,15 @@ export class RunReports {
     return jsonAnswer(200, JSON.stringify({ accepted }));
   }
 
-  /** Returns an event's runs that the timeline still has, oldest first. */
+  /** Returns the event's runs that are still in the timeline, oldest first. */
   of(eventId: string, bot: string): EntryOf<"run">[] {
     const runs = this.#options.timeline.after(0).filter((entry) => entry.kind === "run");
     return runs.filter((run) => run.eventId === eventId && run.bot === bot);
   }
 
   /**
-   * Records a bot's runs and returns how many it recorded. Ignores a run whose event is not in the bot's log, because
-   * the state may have been replaced.
+   * Records a bot's runs and returns their number. Ignores a run whose event is not in the bot's log, because the state
+   * may have been replaced.
    */
   #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
     const { world, timeline } = this.#options;

@@ -2,7 +2,7 @@ import type { Scope } from "../../core/platform-contract.ts";
 import { PlatformError } from "../error.ts";
 import type { AppStore, Grant, Tokens } from "../store/apps.ts";
 
-/** Returns the bearer token's grant. `undefined` if the token is missing or unknown. */
+/** Returns the bearer token's grant, or `undefined` if the token is missing or unknown. */
 export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {
   const apiKey = bearerIn(headers);
   return apiKey === undefined ? undefined : tokens.find(apiKey);
@@ -23,7 +23,7 @@ export function authenticate(tokens: Tokens, request: Request): Grant {
   throw new PlatformError(401, "UNAUTHORIZED", message, { "WWW-Authenticate": "Bearer" });
 }
 
-/** `undefined` if the request has no bearer token. */
+/** Returns the bearer token, or `undefined` if the request has none. */
 export function bearerIn(headers: Headers): string | undefined {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get("authorization") ?? "")?.[1];
 }

@@ -5,14 +5,14 @@ import type { Image, Images, Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 
-/** Author of a post or comment. `isBot` labels bot content (section 1 of the platform document). */
+/** Author of a post or comment. `isBot` labels content written by a bot (section 1 of the platform document). */
 export interface AuthorView {
   readonly username: string;
   readonly name: string;
   readonly isBot: boolean;
 }
 
-/** An account, as in `GET /me` and `GET /users/:username`. The platform document leaves the fields open. */
+/** An account, as in `GET /me` and `GET /users/:username`. The platform document does not specify the fields. */
 export interface ProfileView extends AuthorView {
   readonly id: string;
   readonly avatarUrl: string | null;
@@ -65,8 +65,8 @@ export interface ConversationView {
 /** Response to `POST /uploads`. */
 export interface UploadView extends ImageView {
   /**
-   * URL of the image itself if there is no preview, because this field cannot be `null` (section 2 of the platform
-   * document).
+   * Preview URL, or the URL of the image itself if there is no preview, because this field cannot be `null` (section 2
+   * of the platform document).
    */
   readonly thumbUrl: string;
   /** Single-use key for `imageKeys`. */
@@ -79,7 +79,6 @@ export class Views {
   readonly #images: Images;
   readonly #origin: string;
 
-  /** @param origin public origin of the platform */
   constructor(images: Images, origin: string) {
     this.#images = images;
     this.#origin = origin;
@@ -101,7 +100,7 @@ export class Views {
     return { id: idOf("cm", comment.seq), type: "comment", ...content, postId };
   }
 
-  /** `fromBot` is true for this bot's messages (section 2 of the platform document). */
+  /** Sets `fromBot` for messages by this bot (section 2 of the platform document). */
   message(message: Message, bot: Pick<User, "seq">): MessageView {
     return {
       id: idOf("m", message.seq),
@@ -135,7 +134,7 @@ export class Views {
     return { id: idOf("u", seq), username, name, isBot, avatarUrl: this.#avatarUrl(seq) };
   }
 
-  /** Only every second account has an avatar, so that bots encounter both cases. */
+  /** Gives only every second account an avatar, so that bots encounter both cases. */
   #avatarUrl(user: number): string | null {
     return user % 2 === 0 ? this.#url(AVATAR_FILE) : null;
   }
@@ -158,7 +157,6 @@ export class Views {
   }
 }
 
-/** Returns ISO 8601 in UTC with milliseconds. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -13,7 +13,7 @@ import { ANSWER_TIMEOUT_MS, type BotQuestion, MAX_TOKENS, parse, textOf, why } f
 export interface InboxView {
   readonly id: string;
   readonly state: "pending" | "done" | "dead" | "discarded";
-  /** Runs that count towards the attempt limit. */
+  /** Number of runs that count towards the attempt limit. */
   readonly attempts: number;
   readonly steps: readonly {
     readonly name: string;
@@ -48,7 +48,7 @@ export interface CronView {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
-  /** Selects which runs missed during downtime the bot catches up on. */
+  /** Runs that the bot catches up on after downtime: the last missed one, or none. */
   readonly missed: "last" | "none";
   /** `null` if the cron will never run again. */
   readonly nextAt: string | null;
@@ -56,10 +56,10 @@ export interface CronView {
   readonly last: (Pick<InboxView, "id" | "state"> & { readonly at: string }) | null;
 }
 
-/** Decision about an event in a bot's inbox. */
+/** Action on an event in a bot's inbox. */
 export type InboxDecision = "retry" | "discard";
 
-/** Filter for a list of states. */
+/** Filter for a bot's states. */
 export interface StatesInput {
   /** Key prefix. */
   readonly prefix?: string | undefined;
@@ -67,7 +67,7 @@ export interface StatesInput {
   readonly cursor?: string | undefined;
 }
 
-/** Filter for a list of timers. */
+/** Filter for a bot's timers. */
 export interface TimersInput {
   /** Exact lane of the handlers that set the timers. */
   readonly lane?: string | undefined;
@@ -97,7 +97,7 @@ export class BotInboxes {
   }
 
   /**
-   * Reads an event in its bot's inbox: state, attempts and steps.
+   * Returns an event from its bot's inbox: state, attempts and steps.
    *
    * @param bot username; needed only if several bots have a timer or cron event with this id
    * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED; 400 VALIDATION if several bots have the
@@ -108,7 +108,7 @@ export class BotInboxes {
   }
 
   /**
-   * Makes the bot run a dead letter again or discard an event permanently, as `service-bot inbox` does.
+   * Makes the bot retry a dead letter or permanently discard an event, as `service-bot inbox` does.
    *
    * @param bot see {@link event}
    * @throws {PlatformError} as for {@link event}
@@ -123,7 +123,7 @@ export class BotInboxes {
   }
 
   /**
-   * Lists a bot's states by key, 50 per page.
+   * Lists a bot's states sorted by key, 50 per page.
    *
    * @param input `prefix`: key prefix
    * @throws {PlatformError} as for {@link event}; 400 VALIDATION for an invalid cursor
@@ -143,8 +143,8 @@ export class BotInboxes {
   }
 
   /**
-   * Makes timers due now: one timer, or all timers with a lane and name. Each timer becomes an event in the bot's
-   * inbox.
+   * Makes timers due now: one timer, or all timers with the given lane and name. Each timer becomes an event in the
+   * bot's inbox.
    *
    * @throws {PlatformError} as for {@link event}
    */
@@ -192,16 +192,15 @@ export class BotInboxes {
 }
 
 interface LocalOperation {
-  /** Default: GET. */
   readonly method?: "POST";
-  /** Path segments, not encoded. */
+  /** Unencoded path segments. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Sends a request to a bot's inbox. A bot built with this library serves its inbox only to a platform on the same
- * machine that sends the bot's token.
+ * Sends a request to a bot's inbox. A bot built with this library serves its inbox only to a platform that runs on the
+ * same machine and sends the bot's token.
  *
  * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
  */

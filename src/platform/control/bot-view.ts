@@ -2,34 +2,32 @@ import { isLoopback } from "../../core/addresses.ts";
 import { messageOf } from "../../errors.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 
-/** In ms. A healthy bot responds within a fraction of this time. */
+/** A healthy bot responds within a fraction of this time. */
 export const ANSWER_TIMEOUT_MS: number = 2_000;
 
-/** Longest response, in bytes. A page of 50 states fits. */
+/** Longest response. A page of 50 states fits. */
 const MAX_BYTES = 1024 * 1024;
 
 /** A bot's reported status. */
 export interface BotView {
-  /** The bot's local channel URL. `null` if the bot has reported no URL and has no webhook. */
+  /** URL of the bot's local channel. `null` if the bot has reported no URL and has no webhook. */
   readonly url: string | null;
   /** Response to `GET /readyz?verbose` (docs/operate/overview.md). `null` if the bot does not respond. */
   readonly status: Readonly<Record<string, unknown>> | null;
-  /** Reason why `status` is `null`, and its remedy. */
+  /** Reason why `status` is `null`, and a remedy. */
   readonly error?: string;
 }
 
-/** Number of tokens to try. An app usually has one or two. */
+/** Maximum number of tokens to try. An app usually has one or two. */
 export const MAX_TOKENS: number = 5;
 
 export interface BotQuestion {
-  /** The URL that the bot has reported, or its webhook's URL. */
   readonly address: string | null;
-  /** Tokens of the bot's app. They never leave this machine. */
+  /** Tokens of the bot's app. They are sent only to bots on this machine. */
   readonly apiKeys: readonly string[];
   readonly signal: AbortSignal;
-  /** Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** Total time for all attempts, in ms. Default 2,000. */
+  /** Timeout for all attempts together, in ms. Default 2,000. */
   readonly timeoutMs?: number;
 }
 
@@ -88,7 +86,7 @@ async function askOnce(
   };
   const response = await send(new Request(target, { redirect: "manual", signal, headers }));
   const value = parse(await textOf(response));
-  // A bot that is not ready responds with 503 and its status.
+  // A bot that is not ready returns its status with a 503.
   const isAnswer = response.ok || response.status === 503;
   const isStatus = isAnswer && typeof value.ready === "boolean";
   return {
@@ -111,7 +109,7 @@ function tooSlow({ host }: URL, timeoutMs: number): string {
   return `${host} did not answer within ${timeoutMs} ms. Is the bot busy, or stopped in a debugger?`;
 }
 
-/** Returns the cause of a failed `fetch`, which the error's own message does not contain. */
+/** Returns the cause of a failed `fetch`, because the error's own message does not contain it. */
 export function why(error: unknown, target: URL): string {
   const { cause }: { cause?: unknown } = Object(error);
   return cause === undefined ? messageOf(error) : whyNoAnswer(cause, target);

@@ -24,10 +24,10 @@ import type {
   MessagesPage,
 } from "./shapes.ts";
 
-/** Greater than the number of every message. */
+/** Greater than the number of any message. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** Reads and deletes the content of any account. Only the control API uses this class. */
+/** Reads and deletes content by any account. Only the control API uses this class. */
 export class Contents {
   readonly #state: State;
 
@@ -35,10 +35,10 @@ export class Contents {
     this.#state = state;
   }
 
-  /** Lists all conversations, or one user's, the latest message first. */
+  /** Lists the conversations of all users, or of one user, sorted by latest message. */
   conversations({ of, ...input }: ConversationsInput = {}): Page<ControlConversation> {
     const user = of === undefined ? undefined : this.#store.people.find(usernameIn(of, "of"));
-    // A person does not exist before their first action, so they have no conversations.
+    // A user does not exist before their first action, so they have no conversations.
     if (of !== undefined && user === undefined) return { items: [], nextCursor: null };
     return page(
       window(pageQuery(input), (cursor) => seqOf("m", cursor)),
@@ -55,11 +55,14 @@ export class Contents {
     return messages.map((message) => this.#message(message));
   }
 
-  /** Lists a conversation's newest messages, or the messages before `before`, oldest first. */
+  /**
+   * Lists a conversation's newest messages, or the messages before `before`. The oldest message on the page comes
+   * first.
+   */
   messagesPage(conversationId: string, { limit, before }: MessagesInput = {}): MessagesPage {
     const { conversations } = this.#store;
     const seq = seqOf("c", conversationId);
-    // A conversation exists only with its first message.
+    // A conversation is created together with its first message.
     if (seq === undefined || conversations.page(seq, { before: NEWEST, limit: 1 }).length === 0) {
       throw notFound("conversation");
     }
@@ -74,7 +77,7 @@ export class Contents {
   }
 
   /**
-   * Deletes a message: empties its text and removes its images (section 2 of the platform document). Writes no event.
+   * Deletes a message: clears its text and removes its images (section 2 of the platform document). Writes no event.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */

@@ -12,7 +12,7 @@ export const SQLITE_TYPE = "application/vnd.sqlite3";
 /** Accepts an image's bytes instead of JSON. */
 const IMAGES = "/images";
 
-/** Accepts the token in the query, because an EventSource cannot send headers. */
+/** Accepts the token as a query parameter, because an EventSource cannot send headers. */
 const STREAM = "/stream";
 
 export interface Call {
@@ -21,7 +21,7 @@ export interface Call {
   readonly query: URLSearchParams;
   /** Path parameter. Empty if the path has none. */
   readonly id: string;
-  /** Username of the bot whose app the request concerns. `undefined` means the first bot. */
+  /** Username of the app's bot, or `undefined` for the first bot. */
   readonly bot: string | undefined;
 }
 
@@ -29,7 +29,6 @@ export interface Endpoint extends Route {
   readonly answer: (call: Call) => Promise<Answer>;
 }
 
-/** Serves `/control/v1`. */
 export class ControlApi {
   readonly #routes: Routes<Endpoint>;
   readonly #timeline: Timeline;
@@ -58,7 +57,7 @@ export class ControlApi {
   }
 
   /**
-   * Refuses every request without the control token. The client's address and Host prove nothing, because a reverse
+   * Rejects every request without the control token. The client's address and `Host` prove nothing, because a reverse
    * proxy on this machine forwards requests from other machines over loopback.
    *
    * @throws {PlatformError} 401 UNAUTHORIZED
@@ -80,8 +79,8 @@ export class ControlApi {
 }
 
 /**
- * Refuses requests that another web page makes the browser send, in addition to the token check. Such requests have the
- * other page's Origin, and a browser sends these content types to another origin only after a preflight.
+ * Rejects requests that another website makes the user's browser send, in addition to the token check. Such requests
+ * carry the other site's Origin, and a browser sends these content types to another origin only after a preflight.
  *
  * @throws {PlatformError} 403 FORBIDDEN; 415 UNSUPPORTED_MEDIA_TYPE
  */
@@ -113,17 +112,16 @@ function unauthorized(message: string): PlatformError {
   return new PlatformError(401, "UNAUTHORIZED", message);
 }
 
-/** Gives both tokens the same length for `timingSafeEqual`. */
+/** Hashes both tokens to the same length, which `timingSafeEqual` requires. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Its result becomes the response's JSON body. */
+/** Returns the value to send as the response's JSON body. */
 type Handler = (call: Call) => unknown;
 type BodyHandler<T> = (body: T, call: Call) => unknown;
 
 interface Options {
-  /** Default 201. */
   readonly status?: number;
   readonly limit?: BodyLimit;
 }
@@ -132,12 +130,11 @@ export function get(path: string, handle: Handler): Endpoint {
   return inJson("GET", path, 200, handle);
 }
 
-/** Defines a GET whose response is not JSON. */
 export function getRaw(path: string, answer: (call: Call) => Answer): Endpoint {
   return { method: "GET", path, answer: async (call) => answer(call) };
 }
 
-/** Defines a DELETE. Not named `delete`, which is a keyword. */
+/** Defines a DELETE. Not named `delete`, because that is a keyword. */
 export function remove(path: string, handle: Handler): Endpoint {
   return inJson("DELETE", path, 200, handle);
 }
@@ -155,7 +152,6 @@ export function post<T>(
   return inJson("POST", path, status, reading(schema, handle, bodyLimit));
 }
 
-/** Defines a POST whose body is not JSON. */
 export function postRaw(path: string, handle: Handler): Endpoint {
   return inJson("POST", path, 201, handle);
 }

@@ -61,15 +61,15 @@ export interface ControlOptions {
   readonly records: DeliveryRecords;
   readonly calls: CallRecords;
   readonly runs: RunReports;
-  /** Requests a bot's status. Default: the global `fetch`. */
+  /** Function that requests a bot's status. Default: the global `fetch`. */
   readonly fetch: ((request: Request) => Promise<Response>) | undefined;
 }
 
 /**
- * Operations that a bot cannot perform: actions by people and app owners, and faults. The control API serves them.
+ * Operations that a bot cannot perform: actions by users and app owners, and faults. The control API serves them.
  *
  * A method about one app takes the username of its bot. Default: the first bot. An unknown username fails with 404
- * NOT_FOUND, and a person's username with 400 VALIDATION.
+ * NOT_FOUND, and the username of a user with 400 VALIDATION.
  */
 export class Control extends Contents {
   /** The platform's time. */
@@ -114,7 +114,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Performs an action as a person or a bot.
+   * Performs an action as a user or a bot.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
    */
@@ -133,7 +133,7 @@ export class Control extends Contents {
     return await this.#world.uploads.acceptOf(bytes, input);
   }
 
-  /** Lists a bot's events after `since`, oldest first: all events, or up to `limit`. */
+  /** Lists a bot's events after `since`, oldest first. By default, there is no limit. */
   events(since?: string, bot?: string, limit?: number): readonly AnyEvent[] {
     const after = since === undefined ? 0 : eventSeq(since);
     if (after === undefined) throw invalid("since must be an event id");
@@ -185,13 +185,13 @@ export class Control extends Contents {
     return this.#world.apps.createToken(scopes, bot);
   }
 
-  /** All people, without bots, in order of creation. */
+  /** All users, without bots, in order of creation. */
   get people(): readonly Profile[] {
     return this.#world.store.people.all().map(profileOf);
   }
 
   /**
-   * Creates a person. People named in an action are created automatically.
+   * Creates a user. Users named in an action are created automatically.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -216,7 +216,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Makes one user block another, or lifts the block.
+   * Makes one account block another, or lifts the block.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
@@ -262,7 +262,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Saves the webhook, as its owner does in the developer portal (section 3 of the platform document). Enables the
+   * Saves the webhook, as its owner would in the developer portal (section 3 of the platform document). Enables the
    * webhook unless `enabled` is false, and resets its failure count.
    *
    * @throws {PlatformError} 400 VALIDATION
@@ -295,7 +295,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Sets the faults of the given targets. The other targets keep their faults.
+   * Sets the faults for the given targets. Other targets keep their faults.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -308,8 +308,8 @@ export class Control extends Contents {
   }
 
   /**
-   * Delivers events in the given order, whether or not they were delivered before, or delivers a custom body. The
-   * delivery schedule does not change: the platform does not retry, and failures do not count.
+   * Delivers the given events in order, even if they were delivered before, or delivers a custom body. The delivery
+   * schedule does not change: the platform does not retry, and failures do not count.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED; 413 TOO_LARGE
    */
@@ -334,14 +334,14 @@ export class Control extends Contents {
 
   /**
    * Resets the state to that of a new file: initial content, initial limits and the machine's time. The first app's
-   * tokens and secret, the snapshots and the timeline stay. Faults end, and requests in progress have no effect.
+   * tokens and secret, the snapshots and the timeline are kept. Faults end, and requests in progress have no effect.
    */
   reset(): void {
     this.#options.state.reset();
   }
 
   /**
-   * Lists the deliveries, newest first.
+   * Lists a bot's deliveries, newest first.
    *
    * @param bot username of the receiving bot. Default: the first bot
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
@@ -370,7 +370,7 @@ export class Control extends Contents {
     return this.#options.state.world;
   }
 
-  /** Sends a reported URL only the token used for the report, as long as the token is valid. */
+  /** Sends a reported URL only the token used for the report, and only while the token is valid. */
   #question({ seq, username }: User): BotQuestion {
     const { timeline, fetch, runs } = this.#options;
     const { store, webhooks } = this.#world;

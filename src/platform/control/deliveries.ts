@@ -19,7 +19,7 @@ import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** Content to deliver. Exactly one field is set. */
 export interface DeliveryContent {
-  /** 1 to 50 event ids, sent as one batch in this order. Ids may repeat. */
+  /** 1 to 50 event ids, sent as one batch in this order. An id may occur more than once. */
   readonly eventIds?: readonly string[] | undefined;
   /** A custom body of up to 1 MB in UTF-8, sent unchanged and signed as usual. */
   readonly body?: string | undefined;
@@ -33,15 +33,15 @@ export interface DeliverInput extends DeliveryContent {
 
 /** Result of one delivery. */
 export interface DeliverResult extends DeliveryResult {
-  /** Id of its record. */
+  /** Id of the delivery's record. */
   readonly id: string;
 }
 
 /** A delivery as a shell command. */
 export interface DeliveryCommand {
-  /** One line with curl for a POSIX shell. */
+  /** curl command on one line, for a POSIX shell. */
   readonly command: string;
-  /** Time at which its signature expires. ISO 8601, UTC. */
+  /** Time at which the signature expires. ISO 8601, UTC. */
   readonly expiresAt: string;
 }
 
@@ -76,7 +76,7 @@ export class ForcedDeliveries {
     const { username } = webhook;
     const { store, sender, records, shown, timeline } = this.#options;
     const content = this.#content(bot, input);
-    // An edited body may name any events. Mark only events in the bot's own log as seen.
+    // A custom body may name any event, so mark only events from the bot's own log as seen.
     const known = content.eventIds.flatMap((id) => this.#find(bot, id) ?? []);
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
@@ -90,7 +90,7 @@ export class ForcedDeliveries {
     return results;
   }
 
-  /** Returns the delivery as a shell command. The platform does not send it, so there is no record. */
+  /** Returns the delivery as a shell command. Adds no record, because the platform does not send it. */
   command(bot: number, input: DeliveryContent): DeliveryCommand {
     const { webhooks, sender } = this.#options;
     const content = this.#content(bot, input);
@@ -121,7 +121,7 @@ export class ForcedDeliveries {
     return logged?.recipient === bot ? logged : undefined;
   }
 
-  /** A disabled webhook sends nothing, not even a forced delivery. */
+  /** Throws while the webhook is disabled, because a disabled webhook sends nothing, not even a forced delivery. */
   #endpoint({ bot, endpoint }: Webhook): Endpoint {
     if (endpoint !== undefined) return endpoint;
     if (this.#options.store.apps.disabled(bot)) {
@@ -132,14 +132,12 @@ export class ForcedDeliveries {
   }
 }
 
-/** In bytes. */
 const MAX_BYTES = 1024 * 1024;
 
 const EVENT_ID = /^evt_[\w-]{1,64}$/;
 
 /**
- * Wraps a custom body, which is delivered unchanged. Invalid JSON is permitted, so that users can test a bot with any
- * body.
+ * Wraps a custom body, which is sent unchanged. Invalid JSON is allowed, so that users can test how a bot handles it.
  *
  * @throws {PlatformError} 400 VALIDATION for a lone surrogate; 413 TOO_LARGE
  */
@@ -166,18 +164,18 @@ function eventsIn(text: string): readonly unknown[] {
   }
 }
 
-/** In bytes. Linux limits a single command argument to 128 KiB. */
+/** In bytes. Linux limits a single command-line argument to 128 KiB. */
 const MAX_WORD = 100_000;
 
-/** curl sets these headers itself. */
+/** Headers that curl sets itself. */
 const OF_CURL: ReadonlySet<string> = new Set(["host", "content-length"]);
 
-/** Returns a request as a curl command on one line for a POSIX shell. curl must send exactly the signed bytes. */
+/** Returns a request as a curl command on one line. curl must send exactly the bytes that were signed. */
 function curlLine({ url, headers, body }: SentRequest): string {
   const given = Object.entries(headers).filter(([name]) => !OF_CURL.has(name));
   const words = given.map(([name, value]) => `-H ${word(`${name}: ${value}`)}`);
   const text = body.toString("utf8");
-  // `--data-raw` because `--data` reads a leading @ as a file name. `-g` because curl otherwise expands brackets in a
+  // `--data-raw` because `--data` treats a leading @ as a file name. `-g` because curl otherwise expands brackets in a
   // URL.
   const curl = ["curl -i -g", word(url), ...words].join(" ");
   const plain = body.byteLength <= MAX_WORD && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
@@ -189,12 +187,12 @@ function word(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Escapes each character that a terminal would interpret when the line is pasted. */
+/** Escapes each character that a terminal would interpret when the user pastes the line. */
 function escaped(text: string): string {
   return text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, escapeOf);
 }
 
-/** Cached, because a megabyte may consist of only these 68 characters. */
+/** Cache of escapes, because a megabyte may consist entirely of these 68 characters. */
 const escapes = new Map<string, string>();
 
 function escapeOf(character: string): string {

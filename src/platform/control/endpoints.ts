@@ -23,20 +23,20 @@ import {
 } from "./control-api.ts";
 import * as bodies from "./schemas.ts";
 
-/** In ms. */
 const MAX_WAIT_MS = 30_000;
 
-/** Maximum number of events in one response. The client reads a longer log page by page. */
+/** Maximum number of events in one response. Clients read a longer log page by page. */
 const MAX_EVENTS = 1_000;
 
-/** In bytes. */
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
-/** A separate budget, because a snapshot requires the token and its size would exhaust the API's budget. */
+/**
+ * A separate budget, because a single snapshot would exhaust the API's budget. A snapshot requires the control token.
+ */
 const snapshotLimit: BodyLimit = {
   maxBytes: MAX_SNAPSHOT_BYTES,
   budget: new BodyBudget(2 * MAX_SNAPSHOT_BYTES),
-  // In ms. Long enough for half a gigabyte over a home network.
+  // Long enough to send half a gigabyte over a home network.
   timeoutMs: 120_000,
   tooLarge: () =>
     new PlatformError(
@@ -46,14 +46,13 @@ const snapshotLimit: BodyLimit = {
     ),
 };
 
-/** Limit for a request that contains a delivery body: 1 MB of text in which each character may be escaped. */
+/** Limit for a request that contains a delivery body: 1 MB of text in which every character may be escaped. */
 const editedLimit: BodyLimit = {
   maxBytes: 7 * 1024 * 1024,
   tooLarge: () =>
     new PlatformError(413, "TOO_LARGE", "A delivery body may have at most 1048576 bytes."),
 };
 
-/** Returns every control API operation (docs/reference/local-platform.md). */
 export function endpointsOf(control: Control, timeline: Timeline): readonly Endpoint[] {
   return [
     ...worldEndpoints(control),
@@ -230,7 +229,7 @@ async function readTimeline(timeline: Timeline, { query, incoming }: Call): Prom
   const after = integer(query, "after", { min: 0, max, fallback: 0 });
   const waitMs = integer(query, "waitMs", { min: 0, max: MAX_WAIT_MS, fallback: 0 });
   const entries = await timeline.waitAfter(after, waitMs, incoming.gone);
-  // Not the timeline's current end, because entries added in the meantime belong to the next response.
+  // Do not return the timeline's current end, because entries added in the meantime belong to the next response.
   return { entries, last: entries.at(-1)?.seq ?? Math.min(after, timeline.last) };
 }
 

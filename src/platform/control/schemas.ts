@@ -17,7 +17,7 @@ import type { FaultsChange, StorageState } from "./shapes.ts";
 
 /** Control API request bodies. Strict, because a caller could mistake an ignored field for an accepted one. */
 
-/** Permits custom types, because the platform may add types (section 9 of the platform document). */
+/** Allows custom types, because the platform may add types (section 9 of the platform document). */
 const eventType = z.string().regex(OWN_TYPE, {
   error: `must be one of ${eventTypes.join(", ")}, or a new name of a-z, 0-9, dots, dashes and underscores`,
 });
@@ -73,7 +73,7 @@ export const snapshot: z.ZodType<{ name?: string | undefined } | undefined> = z
 
 export const nothing: z.ZodType<object | undefined> = z.strictObject({}).optional();
 
-/** In characters. The request to the bot contains these names in its URL, which is limited to 16 KB. */
+/** In characters. These names become part of the URL of a request to the bot, which is limited to 16 KB. */
 const timerText = z.string().max(1_000);
 
 export const timers: z.ZodType<TimersToFire> = z.strictObject({
@@ -112,10 +112,8 @@ export const curl: z.ZodType<DeliveryContent> = z.strictObject(deliveryContent);
 
 const failureStatus = z.int().min(300).max(599);
 
-/** A fault's duration, in ms. At most one day. */
 const span = z.int().min(1).max(86_400_000);
 
-/** Selects the requests or events that a fault affects. */
 const reach = {
   rate: z.number().gt(0).max(1).optional(),
   times: z.int().min(1).max(1_000_000).optional(),

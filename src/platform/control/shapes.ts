@@ -10,13 +10,13 @@ import type { EntryOf } from "../timeline/timeline.ts";
 import type { DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
-/** Overview of the platform's state, for one app. */
+/** Overview of one app's state on the platform. */
 export interface PlatformState {
   readonly bot: Profile;
-  /** All people, without bots. */
+  /** All users, without bots. */
   readonly people: readonly Profile[];
   readonly webhook: WebhookView;
-  /** Newest event in the bot's log. `null` if the log is empty. */
+  /** Id of the newest event in the bot's log. `null` if the log is empty. */
   readonly lastEventId: string | null;
   /** Number of the newest timeline entry. */
   readonly timelineSeq: number;
@@ -39,7 +39,7 @@ export interface StorageState {
 /** Selects a page of deliveries. */
 export type DeliveriesInput = PageInput;
 
-/** Faults to set. Absent targets keep their faults. */
+/** Faults to set. Omitted targets keep their faults. */
 export interface FaultsChange {
   readonly webhook?: WebhookFaultInput | undefined;
   readonly api?: ApiFaultInput | undefined;
@@ -56,11 +56,11 @@ export type ControlComment = CommentView & { readonly replyToId: string | null }
 export interface MessagesInput {
   /** 1 to 50. Default 20. */
   readonly limit?: number | undefined;
-  /** Id of a message; selects the messages before it. Default: the newest messages. */
+  /** Id of a message. Selects the messages before it. Default: the newest messages. */
   readonly before?: string | undefined;
 }
 
-/** A conversation page, oldest first. */
+/** A page of messages, oldest first. */
 export interface MessagesPage {
   readonly items: readonly ControlMessage[];
   /** True if there are older messages. */
@@ -69,7 +69,7 @@ export interface MessagesPage {
 
 /** Selects conversations. */
 export interface ConversationsInput extends PageInput {
-  /** Username of a member. Default: all users' conversations. */
+  /** Username of a member. Default: the conversations of all users. */
   readonly of?: string | undefined;
 }
 
@@ -100,18 +100,18 @@ export interface ControlPost extends PostView {
   readonly quotes: number;
   /** Number of comments. */
   readonly comments: number;
-  /** The quoted post. `null` if this post does not quote another post. */
+  /** Id of the quoted post. `null` if this post quotes no other post. */
   readonly quotedPostId: string | null;
 }
 
-/** An event with everything that resulted from it. */
+/** An event with everything it caused. */
 export interface EventTrace {
   readonly event: AnyEvent;
-  /** Username of the bot that receives the event. */
+  /** Username of the receiving bot. */
   readonly bot: string;
   /** Deliveries that included the event, oldest first. Older records may have been evicted. */
   readonly deliveries: readonly DeliverySummary[];
-  /** API calls that the event caused, oldest first. Older records may have been evicted. */
+  /** API calls caused by the event, oldest first. Older records may have been evicted. */
   readonly calls: readonly CallSummary[];
   /** Reported runs, oldest first. Empty if the bot does not report runs. */
   readonly runs: readonly EntryOf<"run">[];

@@ -12,19 +12,18 @@ export type Content =
   | { readonly comment: Comment }
   | { readonly message: Message };
 
-/** An event for one bot. */
 export interface Notice {
   readonly recipient: User;
   readonly event: NewEvent;
 }
 
-/** A reason to send an account an event. */
+/** A reason to send an event to an account. */
 interface Claim {
   readonly user: User;
   readonly type: "mention" | "comment" | "reply" | "quote";
 }
 
-/** In code points. The platform document does not specify the length. */
+/** In code points. The platform document does not specify a length. */
 const EXCERPT_LENGTH = 200;
 
 export function targetOf(content: Content): Target {
@@ -33,7 +32,6 @@ export function targetOf(content: Content): Target {
   return { message: content.message.seq };
 }
 
-/** Returns the content's id and full text, for the timeline. */
 export function entryOf(content: Content): { readonly contentId: string; readonly text: string } {
   const prefix = "post" in content ? "p" : "comment" in content ? "cm" : "m";
   const { seq, text } = unwrapContent(content);
@@ -41,11 +39,11 @@ export function entryOf(content: Content): { readonly contentId: string; readonl
 }
 
 /**
- * Returns the events that content causes, for any author and any operation (section 6 of the platform document). A bot
- * gets one event of each type that applies, in the order reply, comment, quote, mention. The list includes events for
- * the author.
+ * Returns the events that a piece of content causes, even if its author is a bot (section 6 of the platform document).
+ * A bot gets one event of each type that applies, in the order reply, comment, quote, mention. The list includes events
+ * for the author.
  *
- * @param meant bot to mention even if the text does not name it. Its mention comes before all other events
+ * @param meant bot to mention even if the text does not name it; its mention comes before all other events
  */
 export function noticesOf(store: Store, content: Content, meant?: User): Notice[] {
   if ("message" in content) return messageNotices(store, content.message);
@@ -63,7 +61,7 @@ export function noticesOf(store: Store, content: Content, meant?: User): Notice[
   return [...chosen.values()];
 }
 
-/** Returns an event for each member of a conversation that is a bot. */
+/** Returns an event for each bot in the conversation. */
 function messageNotices({ people, conversations }: Store, message: Message): Notice[] {
   const peer = conversations.peer(message.conversation, message.author);
   if (peer === undefined) return [];
@@ -97,7 +95,7 @@ function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
 type PostOrComment = Exclude<Content, { readonly message: Message }>;
 
 /**
- * `entityType` and `entityId` name the written content. The platform document leaves both open
+ * Names the new content in `entityType` and `entityId`. The platform document leaves both open
  * (docs/reference/local-platform.md).
  */
 function payloadOf(content: PostOrComment, type: Claim["type"]) {
@@ -105,7 +103,7 @@ function payloadOf(content: PostOrComment, type: Claim["type"]) {
   return {
     actor: { username, name },
     ...placeOf(content, type),
-    // `excerpt` is optional (section 6 of the platform document), and absent for content with only images.
+    // `excerpt` is optional (section 6 of the platform document). Omit it if the content has only images.
     ...(text === "" ? {} : { excerpt: beginningOf(text, EXCERPT_LENGTH) }),
   };
 }
@@ -130,10 +128,10 @@ function unwrapContent(content: Content): Post | Comment | Message {
   return "comment" in content ? content.comment : content.message;
 }
 
-/** Matches an `@` at the start of a word, and the username after it. Trailing dots and dashes are punctuation. */
+/** Matches an `@` at the start of a word, and the username after it. Trailing dots and dashes count as punctuation. */
 const MENTION = /(?<![\w./@])@(\w(?:[\w.-]*\w)?)/g;
 
-/** Returns the distinct usernames that a text mentions, in lower case and in order. */
+/** Returns the distinct usernames mentioned in a text, lowercased and in order. */
 export function mentionsIn(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(MENTION)].map(([, username = ""]) => username.toLowerCase()));
 }

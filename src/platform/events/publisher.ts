@@ -10,7 +10,6 @@ import { type Content, entryOf, type Notice, noticesOf } from "./content.ts";
 export interface PublisherOptions {
   readonly store: Store;
   readonly timeline: Timeline;
-  /** Delays events, drops some of their fields, or sends a bot events about its own actions. */
   readonly eventFaults: EventFaults;
   /** Called with the `seq` of each bot that has events to deliver. */
   readonly onEvents: (bot: number) => void;
@@ -42,13 +41,12 @@ interface PublishedEvent {
   readonly recipient: User;
   readonly event: AnyEvent;
   readonly from: string;
-  /** `undefined` for an event without content, such as a like. */
   readonly content: ReturnType<typeof entryOf> | undefined;
   /** Time until the event enters the log, in ms. 0 if the event is already in the log. */
   readonly lateMs: number;
 }
 
-/** Writes to the event logs, for people's actions and for bots' API calls. */
+/** Writes to the event logs, for users' actions and bots' API calls. */
 export class Publisher {
   readonly #options: PublisherOptions;
 

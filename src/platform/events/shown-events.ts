@@ -4,10 +4,9 @@ import { eventOf, type LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
 
-/** Number of conversations and posts to remember. */
+/** Maximum number of conversations and posts to remember. */
 const MAX_PLACES = 10_000;
 
-/** Matches the conversation or post in an API path. */
 const PLACE = /^\/(?:dm\/conversations\/(?=c_)|posts\/(?=p_))(\w+)/;
 
 const PLACE_ID = /^[cp]_\w+$/;
@@ -23,22 +22,21 @@ export class ShownEvents {
     this.#timeline = timeline;
   }
 
-  /** Records that a bot has just received these events. */
   note(bot: number, events: readonly LoggedEvent[]): void {
     for (const event of events) {
       for (const place of placesOf(event)) this.#set(`${bot} ${place}`, event.id);
     }
   }
 
-  /** Guesses the event that caused a call: the last event that the bot received for this conversation or post. */
+  /** Guesses which event caused a call: the last event that the bot received for the same conversation or post. */
   guess(bot: number, path: string): string | undefined {
     const id = this.#newest.get(`${bot} ${PLACE.exec(path)?.[1]}`);
     return id !== undefined && this.has(bot, id) ? id : undefined;
   }
 
   /**
-   * Returns whether an id that a bot sent belongs to one of its events. The event is in the current state's log, or
-   * comes from one of the bot's timers or crons. Adds an unknown timer or cron to the timeline.
+   * Returns whether an id sent by a bot belongs to one of the bot's events: an event in the current state's log, or a
+   * timer or cron event. Adds an unknown timer or cron event to the timeline.
    *
    * @param place the timer's conversation or post, if the bot sent it
    */
@@ -51,7 +49,9 @@ export class ShownEvents {
     return true;
   }
 
-  /** Returns whether the event is in the bot's log. After a restore, the log no longer has the old state's ids. */
+  /**
+   * Returns whether the event is in the bot's log. After a restore, the log no longer contains the old state's events.
+   */
   has(bot: number, id: string): boolean {
     return this.#store.events.findById(id)?.recipient === bot;
   }
@@ -64,7 +64,6 @@ export class ShownEvents {
   }
 }
 
-/** Returns the conversation or post in an API path. */
 export function placeIn(path: string): PayloadPlace {
   const place = PLACE.exec(path)?.[1];
   if (place === undefined) return {};
@@ -72,7 +71,7 @@ export function placeIn(path: string): PayloadPlace {
 }
 
 /**
- * Finds a timer or cron event. Such events of several bots may share an id.
+ * Finds a timer or cron event. Several bots may have such an event with the same id.
  *
  * @param bot username. Default: the only bot with this id
  * @throws {PlatformError} 400 VALIDATION if several bots have this id and `bot` is missing
@@ -90,7 +89,7 @@ export function ownEntry(
   throw invalid(`several bots have an event ${id}; add bot: ${[...bots].join(", ")}`);
 }
 
-/** Returns an event's conversation or posts. A quote has two posts: the quoted post and the new post. */
+/** Returns an event's conversation or posts. A quote has two posts: the quoted one and the new one. */
 function placesOf(event: LoggedEvent): readonly string[] {
   const payload: Readonly<Record<string, unknown>> = { ...eventOf(event).payload };
   const { conversationId, postId, entityId } = payload;

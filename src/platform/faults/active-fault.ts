@@ -7,7 +7,7 @@ export interface Fault {
   readonly mode: string;
   /** Probability that the fault affects a request or event: above 0, up to 1. Default: 1. */
   readonly rate?: number | undefined;
-  /** Remaining number of uses. Default: unlimited. */
+  /** Number of remaining uses. Default: unlimited. */
   readonly times?: number | undefined;
 }
 
@@ -17,11 +17,11 @@ export interface ActiveFaultOptions<F extends Fault> {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly describe: (fault: F) => string;
-  /** Text for the timeline when `times` is used up. */
+  /** Timeline text for the end of the fault, when `times` is used up. */
   readonly afterwards: string;
 }
 
-/** The active fault and its remaining uses. Adds changes to the timeline. */
+/** Keeps the active fault and its remaining uses, and adds changes to the timeline. */
 export class ActiveFault<F extends Fault> {
   readonly #options: ActiveFaultOptions<F>;
   #fault: F;
@@ -44,7 +44,7 @@ export class ActiveFault<F extends Fault> {
     if (this.#fault.mode !== "none") this.set(this.#options.none);
   }
 
-  /** Uses the fault once. Returns a fault with mode `none` if `rate` exempts this use. */
+  /** Uses the fault once. Returns a fault in mode `none` if `rate` spares this request or event. */
   take(): F {
     const { none, random, afterwards } = this.#options;
     const fault = this.#fault;

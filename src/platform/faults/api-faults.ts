@@ -7,23 +7,23 @@ import { ActiveFault, reach } from "./active-fault.ts";
 /** Fault that affects API requests. */
 export interface ApiFault {
   /**
-   * `hold` delays requests until the fault ends, and `slow` delays them by up to `delayMs`. `status` responds with
-   * `status` and does not execute the request. `lose-answer` executes the request, then cuts the connection. `gateway`
-   * executes the request, then responds with `status` and a web page, as a gateway would. `mix` chooses 429, 500, 503
-   * or `lose-answer` at random.
+   * Effect of the fault. `hold` delays requests until the fault ends, and `slow` delays them by up to `delayMs`.
+   * `status` responds with `status` and does not execute the request. `lose-answer` executes the request, then closes
+   * the connection. `gateway` executes the request, then responds with `status` and a web page, as a gateway would.
+   * `mix` chooses 429, 500, 503 or `lose-answer` at random.
    */
   readonly mode: "none" | "hold" | "slow" | "status" | "lose-answer" | "gateway" | "mix";
-  /** `write`: every method except GET and HEAD. */
+  /** Requests to match. `write` matches every method except GET and HEAD. */
   readonly match: "write" | "all";
   /** 300 to 599. */
   readonly status: number;
-  /** Maximum delay in mode `slow`, in ms, 1 to 86,400,000. */
+  /** Maximum delay in `slow` mode, in ms, 1 to 86,400,000. */
   readonly delayMs: number;
   /** Value of `Retry-After`, in whole seconds. Default for `status` and `mix`: 0 with 503, otherwise no header. */
   readonly retryAfterSeconds?: number | undefined;
   /** Share of requests that the fault affects, chosen at random: above 0, up to 1. Default: all requests. */
   readonly rate?: number | undefined;
-  /** Number of requests that the fault still affects. Default: every request until the fault changes. */
+  /** Number of requests that the fault will still affect. Default: all requests until the fault changes. */
   readonly times?: number | undefined;
 }
 
@@ -34,16 +34,15 @@ export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "rate"
 
 /** The API fault and its current effect. */
 export interface ApiFaultState extends ApiFault {
-  /** Number of requests that the fault holds. */
+  /** Number of requests that the fault is holding. */
   readonly held: number;
 }
 
-/** The fault that applies to one request. */
 export type MetFault = ApiFault & { readonly mode: Exclude<ApiFault["mode"], "none" | "mix"> };
 
 const NONE: ApiFault = { mode: "none", match: "all", status: 503, delayMs: 3_000 };
 
-/** Statuses that mode `mix` chooses from, in addition to lost responses. */
+/** Statuses that `mix` chooses from, in addition to lost responses. */
 const MIXED_STATUSES = [429, 500, 503];
 
 export class ApiFaults {
@@ -52,7 +51,7 @@ export class ApiFaults {
   readonly #held = new Set<() => void>();
   readonly #active: ActiveFault<ApiFault>;
 
-  /** @param clock the machine's clock, because the delay of a slow request is in real time */
+  /** @param clock the machine's clock, because slow requests are delayed in real time */
   constructor(timeline: Timeline, random: Random, clock: Clock) {
     this.#random = random;
     this.#clock = clock;
@@ -66,7 +65,7 @@ export class ApiFaults {
     return { ...this.#active.current, held: this.#held.size };
   }
 
-  /** Replaces the fault, and executes the requests that the old fault holds. */
+  /** Replaces the fault, and executes the requests that the old fault was holding. */
   set({ match, status, delayMs, ...fault }: ApiFaultInput): void {
     this.#active.set({
       ...fault,
@@ -79,22 +78,20 @@ export class ApiFaults {
     for (const release of held) release();
   }
 
-  /** Ends the fault and releases the requests that it holds. */
+  /** Ends the fault and releases the requests it is holding. */
   end(): void {
     if (this.#active.current.mode !== "none" || this.#held.size > 0) this.set({ mode: "none" });
   }
 
   /**
-   * Returns the fault for a request. `undefined` if there is none. A held or slow request waits here until the fault
+   * Returns the fault for a request, or `undefined` if there is none. A held or slow request waits here until the fault
    * ends, the client disconnects, or the delay is over.
    */
   async meet(request: {
     readonly method: string;
     readonly path: string;
     readonly gone: AbortSignal;
-    /** The event that caused the request. */
     readonly eventId?: string | undefined;
-    /** Username of the bot. */
     readonly bot?: string | undefined;
   }): Promise<MetFault | undefined> {
     const fault = this.#unmix(this.#take(request.method));
@@ -148,7 +145,6 @@ function describe(fault: ApiFault): string {
   return `${mode}${details[mode] ?? ""} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
 }
 
-/** Returns the response to a request that is not executed. */
 export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError {
   return new PlatformError(
     status,
@@ -160,7 +156,7 @@ export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError 
   );
 }
 
-/** Returns a gateway's error page, which contains nothing from the platform. */
+/** Returns an error page like a gateway's, without the platform's error code. */
 export function gatewayPage({ status, retryAfterSeconds }: MetFault): TextAnswer {
   return {
     status,

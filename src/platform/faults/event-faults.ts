@@ -11,16 +11,16 @@ export const eventFaultModes = ["none", "late", "own", "sparse"] as const;
 /** Fault that affects events as they enter the log. */
 export interface EventFault {
   /**
-   * `late` gives an event its id immediately, but the event enters the log `lateMs` later, below newer events. `own`
-   * sends a bot events about its own actions. `sparse` drops `excerpt`, `postId`, `commentId` or all three, in
-   * rotation.
+   * Effect of the fault. `late` gives an event its id immediately, but the event enters the log `lateMs` later, below
+   * newer events. `own` sends a bot events about its own actions. `sparse` drops `excerpt`, `postId`, `commentId` or
+   * all three, in rotation.
    */
   readonly mode: (typeof eventFaultModes)[number];
-  /** In ms on the platform's clock, 1 to 86,400,000. */
+  /** Delay in ms on the platform's clock, 1 to 86,400,000. */
   readonly lateMs: number;
   /** Share of events that the fault affects, chosen at random: above 0, up to 1. Default: all events. */
   readonly rate?: number | undefined;
-  /** Number of events that the fault still affects. Default: every event until the fault changes. */
+  /** Number of events that the fault will still affect. Default: all events until the fault changes. */
   readonly times?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface EventFaultsOptions {
 
 const NONE: EventFault = { mode: "none", lateMs: 0 };
 
-/** Optional event fields (section 6 of the platform document) that `sparse` drops, in rotation. */
+/** Optional event fields that `sparse` drops, in rotation (section 6 of the platform document). */
 const MISSING_FIELDS: readonly (readonly string[])[] = [
   ["excerpt"],
   ["postId"],
@@ -55,9 +55,9 @@ const MISSING_FIELDS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Commits events late, as if two transactions overlapped and the transaction with the lower event number committed
- * last. Pages, deliveries and cursors exclude a late event. Once it is in the log, the event counts as new. The state
- * file records which events are late.
+ * Commits events late, as if two transactions overlapped and the one with the lower event number committed last. Pages,
+ * deliveries and cursors exclude a late event. Once it is in the log, the event counts as new. The state file records
+ * which events are late.
  */
 export class EventFaults {
   readonly #options: EventFaultsOptions;
@@ -79,7 +79,7 @@ export class EventFaults {
   }
 
   /**
-   * Replaces the fault. Events that are already late still enter the log at their original time.
+   * Replaces the fault. Events that are already late still enter the log when they are due.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -99,7 +99,7 @@ export class EventFaults {
    * Delays an event if the mode is `late`. Must run in the transaction that appends the event. The caller must call
    * `wake` after the transaction.
    *
-   * @returns the delay in ms; 0 if the event is in the log
+   * @returns the delay in ms; 0 if the event is already in the log
    */
   hold(logged: LoggedEvent): number {
     const { store, clock } = this.#options;
@@ -109,7 +109,6 @@ export class EventFaults {
     return lateMs;
   }
 
-  /** Returns whether the fault sends a bot an event about its own action. */
   reportsOwn(): boolean {
     return this.#takes("own");
   }
@@ -147,8 +146,8 @@ export class EventFaults {
   }
 
   /**
-   * Queues deliveries according to the current webhook configuration, because the events count as new. Returns the
-   * receiving bots.
+   * Adds late events to the log and returns the receiving bots. Because the events count as new, the current webhook
+   * configuration decides whether they are delivered.
    */
   #release(due: readonly number[]): Iterable<number> {
     const { events, lateEvents, webhook } = this.#options.store;

@@ -17,19 +17,20 @@ export const webhookFaultModes = [
 /** Fault that affects scheduled deliveries. */
 export interface WebhookFault {
   /**
-   * `status` sends nothing and acts as if the bot had responded with `status`. `drop` sends nothing and acts as if the
-   * bot had not responded. `timeout` does the same as `drop`, after the delivery timeout. `lose-answer` sends the
-   * delivery but loses its response. `twice` sends the delivery twice in a row, and the second response counts.
-   * `shuffle` sends the delivery's events in random order. `delay` sends the delivery after `delayMs`.
+   * Effect of the fault. `status` sends nothing and acts as if the bot had responded with `status`. `drop` sends
+   * nothing and acts as if the bot had not responded. `timeout` does the same as `drop`, but only after the delivery
+   * timeout. `lose-answer` sends the delivery but drops its response. `twice` sends the delivery twice in a row, and
+   * only the second response counts. `shuffle` sends the delivery's events in random order. `delay` sends the delivery
+   * after `delayMs`.
    */
   readonly mode: "none" | DeliveryFault;
   /** 300 to 599. */
   readonly status: number;
-  /** In ms on the platform's clock, 1 to 86,400,000. */
+  /** Delay in ms on the platform's clock, 1 to 86,400,000. */
   readonly delayMs: number;
   /** Share of deliveries that the fault affects, chosen at random: above 0, up to 1. Default: all deliveries. */
   readonly rate?: number | undefined;
-  /** Number of deliveries that the fault still affects. Default: every delivery until the fault changes. */
+  /** Number of deliveries that the fault will still affect. Default: all deliveries until the fault changes. */
   readonly times?: number | undefined;
 }
 
@@ -40,7 +41,7 @@ export type WebhookFaultInput = Pick<WebhookFault, "mode" | "rate" | "times"> & 
 
 const NONE: WebhookFault = { mode: "none", status: 500, delayMs: 1_000 };
 
-/** Injects faults into scheduled deliveries, but not into forced deliveries (`POST /control/v1/deliveries`). */
+/** Injects faults into scheduled deliveries, but not into forced ones (`POST /control/v1/deliveries`). */
 export class WebhookFaults {
   readonly #active: ActiveFault<WebhookFault>;
 
@@ -63,7 +64,7 @@ export class WebhookFaults {
     this.#active.end();
   }
 
-  /** Uses the fault for one delivery. Returns mode `none` if the fault does not affect this delivery. */
+  /** Uses the fault once. Returns a fault in mode `none` if this delivery is not affected. */
   take(): WebhookFault {
     return this.#active.take();
   }

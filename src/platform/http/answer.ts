@@ -1,7 +1,7 @@
 import type { Logger } from "../../core/logger.ts";
 import { PlatformError } from "../error.ts";
 
-/** A response that has not been sent yet. */
+/** A response to send. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -9,12 +9,12 @@ export interface Answer {
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
-/** A text response, whose body the call records keep. */
+/** A text response. The call records keep its body. */
 export interface TextAnswer extends Answer {
   readonly body: string;
 }
 
-/** Thrown for a request that gets no response. Looks like the error of a `fetch` whose connection was cut. */
+/** Thrown for a request that gets no response. Looks like the error from a `fetch` whose connection was closed. */
 export class ConnectionLost extends TypeError {
   constructor() {
     const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
@@ -22,7 +22,6 @@ export class ConnectionLost extends TypeError {
   }
 }
 
-/** @param json the body as text */
 export function jsonAnswer(
   status: number,
   json: string,
@@ -35,7 +34,7 @@ export function jsonAnswer(
   };
 }
 
-/** Returns the response to a failed request. Logs an internal error, and reveals no details in the response. */
+/** Returns the response to a failed request. Logs internal errors without revealing details in the response. */
 export function errorAnswer(error: unknown, logger: Logger): TextAnswer {
   const known = asPlatformError(error);
   if (known === undefined) logger.error({ err: error }, "a request failed inside the platform");
@@ -53,7 +52,7 @@ function asPlatformError(error: unknown): PlatformError | undefined {
   return undefined;
 }
 
-/** Adds the headers that every response has. Removes the body of a response to HEAD. */
+/** Adds the headers common to all responses, and removes the body of a response to HEAD. */
 export function completeAnswer(
   { status, headers, body }: Answer,
   method: string,
@@ -69,7 +68,7 @@ export function completeAnswer(
       date: new Date(now).toUTCString(),
       "x-content-type-options": "nosniff",
     },
-    // A fault may use the status 304, which permits no body.
+    // A fault may use the status 304, which does not allow a body.
     body: method === "HEAD" || status === 304 ? null : body,
   };
 }

@@ -2,7 +2,6 @@ import { BodyBudget, BodyError, type BodyProblem, readWebBody } from "../../core
 import type * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 
-/** In bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** In bytes, for all bodies being read on public endpoints. Four JSON uploads fit. */
@@ -11,9 +10,9 @@ const bodies = new BodyBudget(32 * 1024 * 1024);
 export interface BodyLimit {
   readonly maxBytes: number;
   readonly tooLarge: () => PlatformError;
-  /** Default: the budget that all API bodies share. */
+  /** Default: the budget shared by all API bodies. */
   readonly budget?: BodyBudget;
-  /** In ms. Default 10,000. */
+  /** Default 10,000. */
   readonly timeoutMs?: number;
 }
 
@@ -24,7 +23,7 @@ export const usualLimit: BodyLimit = {
 };
 
 /**
- * Reads a JSON body of at most 1 MB by default. `undefined` if there is no body.
+ * Reads a JSON body of at most 1 MB by default. Returns `undefined` if there is no body.
  *
  * @param onBytes called with the bytes, even if they are not JSON
  */
@@ -55,7 +54,7 @@ export async function readJson(
 /**
  * Validates a body against a schema.
  *
- * @throws {PlatformError} 400 VALIDATION, naming each field
+ * @throws {PlatformError} 400 VALIDATION, naming each invalid field
  */
 export function validate<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
@@ -75,11 +74,7 @@ export function dropBody({ body }: Request): void {
   if (body !== null && !body.locked) body.cancel().catch(() => {});
 }
 
-/**
- * Reads a body.
- *
- * @throws {PlatformError} 400 VALIDATION, 408 TIMEOUT, 503 BUSY, or the error of `tooLarge`
- */
+/** @throws {PlatformError} 400 VALIDATION, 408 TIMEOUT, 503 BUSY, or the error from `tooLarge` */
 export async function readBytes(
   request: Request,
   { maxBytes, tooLarge, budget = bodies, timeoutMs }: BodyLimit,

@@ -4,7 +4,7 @@ import type { Window } from "../store/rows.ts";
 /** Largest page (section 8 of the platform document). */
 const MAX_PAGE = 50;
 
-/** Default page size. The platform document does not specify it. */
+/** Default page size. The platform document does not specify one. */
 const DEFAULT_PAGE = 20;
 
 /** Returns a query parameter: `undefined` if absent, "" if empty. */
@@ -30,7 +30,7 @@ export function limit(query: URLSearchParams): number {
   return integer(query, "limit", { min: 1, max: MAX_PAGE, fallback: DEFAULT_PAGE });
 }
 
-/** Reads the `limit` and `cursor` parameters of a list that is sorted newest first. */
+/** Reads the `limit` and `cursor` parameters of a list sorted newest first. */
 export function window(
   query: URLSearchParams,
   seqOf: (cursor: string) => number | undefined,
@@ -45,7 +45,7 @@ export function badCursor(): PlatformError {
   return invalid("cursor must be the previous page's nextCursor");
 }
 
-/** Selects a list page. */
+/** Selects a page of a list. */
 export interface PageInput {
   /** 1 to 50. Default 20. */
   readonly limit?: number | undefined;
@@ -53,13 +53,13 @@ export interface PageInput {
   readonly cursor?: string | undefined;
 }
 
-/** Converts input from code into a query, so that one function validates both. */
+/** Converts options passed in code into a query, so that the same function validates both. */
 export function pageQuery(input: PageInput): URLSearchParams {
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
   return new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
 }
 
-/** A list page. */
+/** A page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** The next page's `cursor`. `null` on the last page. */

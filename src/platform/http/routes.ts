@@ -1,6 +1,5 @@
 import { PlatformError } from "../error.ts";
 
-/** A request below a mount path, such as `/api/v1`. */
 export interface Incoming {
   readonly request: Request;
   readonly method: string;
@@ -18,7 +17,7 @@ export interface Route {
   readonly path: string;
 }
 
-/** A request's route and decoded path parameter. The parameter is empty if the path has none. */
+/** A request's route, and its decoded path parameter. The parameter is empty if the path has none. */
 export interface Match<R> {
   readonly route: R;
   readonly id: string;
@@ -47,9 +46,9 @@ export class Routes<R extends Route> {
   }
 
   /**
-   * Returns `undefined` for an unknown path. HEAD uses the GET route.
+   * Returns the route, or `undefined` for an unknown path. HEAD uses the GET route.
    *
-   * @throws {PlatformError} 405 METHOD_NOT_ALLOWED if the path has only other methods
+   * @throws {PlatformError} 405 METHOD_NOT_ALLOWED if the path supports only other methods
    * @throws {URIError} if the path cannot be decoded
    */
   find(method: string, path: string): Match<R> | undefined {

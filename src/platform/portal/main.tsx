@@ -5,8 +5,8 @@ import { followPlatform } from "./live/stream.ts";
 
 followPlatform();
 listenToKeys();
-// A file dropped on a composer or drop zone goes into its file field. Dropped anywhere else, it would make the browser
-// leave the page to open the file.
+// A file dropped on a composer or drop zone is added to its file field. A file dropped anywhere else would make the
+// browser leave the page to open the file.
 for (const name of ["dragover", "drop"] as const) {
   addEventListener(name, (event) => {
     const { dataTransfer, target } = event;

@@ -23,7 +23,7 @@ export class AppStore {
     return this.#bots.all().map(({ bot }) => bot);
   }
 
-  /** True while the kill switch is on. The platform then refuses every call by the app. */
+  /** Returns true while the kill switch is on. The platform then rejects every call by the app. */
   disabled(bot: number): boolean {
     return this.#disabled.get(bot)?.disabled === 1;
   }
@@ -44,7 +44,6 @@ export interface TokenFacts {
   readonly seq: number;
   readonly lastFour: string;
   readonly scopes: readonly Scope[];
-  /** True for the first bot's original token. */
   readonly standard: boolean;
 }
 
@@ -101,14 +100,14 @@ export class Tokens {
     return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
   }
 
-  /** Returns all of a bot's full tokens, the standard token first. */
+  /** Returns all of a bot's full tokens, with the standard token first. */
   allKeysOf(bot: number): string[] {
     const standard = this.standard();
     const own = this.keysOf(bot).map(({ apiKey }) => apiKey);
     return standard !== undefined && this.find(standard)?.bot === bot ? [standard, ...own] : own;
   }
 
-  /** `undefined` if the token does not exist. */
+  /** Returns `undefined` if the token does not exist. */
   find(apiKey: string): Grant | undefined {
     const known = this.#grants.get(apiKey);
     if (known !== undefined) return known;
@@ -119,14 +118,13 @@ export class Tokens {
     return grant;
   }
 
-  /** Returns a bot's tokens, oldest first. */
   of(bot: number): TokenFacts[] {
     return this.#of.all(bot).map((row) => {
       return { ...row, scopes: scopesIn(row), standard: row.standard === 1 };
     });
   }
 
-  /** Returns the removed token's bot. `undefined` if there was no such token. */
+  /** Returns the removed token's bot, or `undefined` if the token does not exist. */
   remove(seq: number): number | undefined {
     this.#grants.clear();
     return this.#remove.get(seq)?.bot;
@@ -134,12 +132,11 @@ export class Tokens {
 }
 
 function scopesIn({ scopes }: { readonly scopes: string }): Scope[] {
-  // Trusted because only `add` and `setStandard` write this column.
+  // Trusted, because only `add` and `setStandard` write this column.
   return JSON.parse(scopes) as Scope[];
 }
 
 export interface NewNotification {
-  /** `seq` of the app's bot. */
   readonly bot: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -168,7 +165,6 @@ export class Notifications {
     this.#add.run(notification);
   }
 
-  /** Returns a bot's notifications, oldest first. */
   of(bot: number): Notification[] {
     return this.#of.all(bot);
   }
@@ -188,7 +184,7 @@ export class Usage {
     this.#used = db.prepare("SELECT used FROM usage WHERE bot = ? AND quota = ? AND day = ?");
   }
 
-  /** `day` is the number of days since 1970, UTC. */
+  /** Returns the usage. `day` is the number of days since 1970, UTC. */
   used(bot: number, quota: string, day: number): number {
     return this.#used.get(bot, quota, day)?.used ?? 0;
   }

@@ -3,7 +3,7 @@ import { AUTHORED_COLUMNS, type AuthoredContent, type Window } from "./rows.ts";
 
 export interface Message extends AuthoredContent {
   readonly conversation: number;
-  /** The message that this message replies to. `null` if there is none. */
+  /** The message that this one replies to, or `null`. */
   readonly replyTo: number | null;
 }
 
@@ -36,8 +36,8 @@ export interface Member {
 }
 
 /**
- * A person's message replies to the previous message if another account wrote the previous message. Bots cannot choose
- * a message to reply to.
+ * A message from a user replies to the previous message, if another account wrote that one. A bot cannot choose a
+ * message to reply to.
  */
 const REPLY_TO = `
   iif(u.is_bot, NULL, (
@@ -118,7 +118,7 @@ export class Conversations {
     this.#members = db.prepare(MEMBERS);
   }
 
-  /** Returns the conversation between two accounts. Creates the conversation on first use. */
+  /** Returns the conversation between two accounts. Creates it on first use. */
   between(one: number, other: number): number {
     const [a, b] = one < other ? [one, other] : [other, one];
     return this.#find.get(a, b)?.seq ?? Number(this.#insert.run(a, b).lastInsertRowid);
@@ -134,7 +134,7 @@ export class Conversations {
     return this.#member.get({ seq: conversation, user }) !== undefined;
   }
 
-  /** Returns the other member of a direct conversation. `undefined` for a group, or if `user` is not a member. */
+  /** Returns the other member of a direct conversation, or `undefined` for a group or if `user` is not a member. */
   peer(conversation: number, user: number): number | undefined {
     return this.#peer.get({ seq: conversation, user })?.peer;
   }
@@ -151,17 +151,19 @@ export class Conversations {
     return this.#message.get(seq);
   }
 
-  /** Deletes a message's text. The message keeps its place in the conversation. */
+  /** Clears a message's text. The message keeps its place in the conversation. */
   clear(seq: number): void {
     this.#clear.run(seq);
   }
 
-  /** Returns a user's non-empty conversations, sorted by latest message. */
+  /** Returns a user's conversations that have messages, sorted by latest message. */
   summaries(user: number, window: Window): ConversationSummary[] {
     return this.#summaries.all({ user, ...window });
   }
 
-  /** Returns the non-empty conversations of all users or of one user, including groups, sorted by latest message. */
+  /**
+   * Returns conversations that have messages, of one user or of all users, sorted by latest message. Includes groups.
+   */
   latest(window: Window, user?: number): ConversationRow[] {
     return this.#latest.all({ ...window, user: user ?? null });
   }
@@ -171,7 +173,6 @@ export class Conversations {
     return this.#members.all({ seq });
   }
 
-  /** Returns messages, newest first. */
   page(conversation: number, { before, limit }: Window): Message[] {
     return this.#page.all(conversation, before, limit);
   }

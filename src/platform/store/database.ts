@@ -10,20 +10,19 @@ import {
 import { asBuffer } from "../../core/image-kind.ts";
 import { ConfigError, codeOf, messageOf } from "../../errors.ts";
 
-/** SQLite's name for a database in memory. */
 export const MEMORY = ":memory:";
 
-/** In ms. After a restart, the previous process may hold the file a little longer. */
+/** After a restart, the previous process may still hold the file for a moment. */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** Tables that exist since the first version. */
+/** Tables that have existed since the first version. */
 const FIRST_TABLES = ["event", "token", "user", "webhook"];
 
 /**
- * Opens the state file, creates its folder and migrates its schema. The file is locked until the database closes or the
- * process ends, because only one process may use it. The file contains tokens and secrets, so its mode becomes 0600.
+ * Opens the state file, creates its folder and migrates its schema. The file stays locked until the database closes or
+ * the process ends, because only one process may use it. Its mode becomes 0600, because it contains tokens and secrets.
  *
- * Statements that join tables and run for each event write `+?` for the parameters of their conditions. Otherwise this
+ * Statements that join tables and run for each event use `+?` for the parameters in their conditions. Otherwise this
  * SQLite build (STAT4) recompiles the statement for each value, which takes ten times as long as running it.
  *
  * @throws {ConfigError} if the file is in use, was written by a newer version, or cannot be used
@@ -48,7 +47,7 @@ export function openDatabase(file: string): Database {
   }
 }
 
-/** An empty database with the newest schema, as bytes. */
+/** An empty database with the latest schema, as bytes. */
 let emptyState: Uint8Array | undefined;
 
 /**
@@ -69,7 +68,7 @@ function makeEmptyState(): Uint8Array {
   }
 }
 
-/** Bytes 18 and 19 of a SQLite file are its journal mode: 1 without WAL, 2 with WAL. */
+/** Bytes 18 and 19 of a SQLite file contain its journal mode: 1 without WAL, 2 with WAL. */
 const JOURNAL_BYTES = [18, 19];
 
 /**
@@ -107,7 +106,7 @@ export function openBytes(file: Uint8Array, check: (db: Database) => void = () =
   }
 }
 
-/** Throws unless the file is new or has a platform's tables. */
+/** Throws unless the file is empty or has a platform's tables. */
 function checkOwn(db: Database): void {
   const tables = db.prepare<[], { name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table'",
@@ -137,7 +136,7 @@ export class UnusableFile extends Error {
   }
 }
 
-/** Returns what is wrong with a SQLite file. `undefined` if the error has another cause. */
+/** Returns what is wrong with a SQLite file, or `undefined` if the error has another cause. */
 export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite file" | undefined {
   if (error instanceof UnusableFile) return error.reason;
   const code = codeOf(error);
@@ -145,7 +144,7 @@ export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite fil
   return code.startsWith("SQLITE_CORRUPT") ? "damaged" : undefined;
 }
 
-/** Returns a message that describes an unusable state file and its remedy. */
+/** Describes why a state file is unusable, and how to fix it. */
 export function whyUnusable(error: unknown, file: string): string {
   switch (faultOf(error)) {
     case "no SQLite file":

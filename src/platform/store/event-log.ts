@@ -2,7 +2,7 @@ import type { Database, Statement } from "better-sqlite3";
 import type { AnyEvent, EventType, PayloadByType } from "../../events/types.ts";
 import { eventId, eventSeq } from "./ids.ts";
 
-/** An event to write, of a known or a custom type. */
+/** An event to write, of a built-in or custom type. */
 export type NewEvent =
   | { [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] } }[EventType]
   | { readonly type: string; readonly payload: Readonly<Record<string, unknown>> };
@@ -11,7 +11,7 @@ export type NewEvent =
 export interface LoggedEvent {
   readonly seq: number;
   readonly id: string;
-  /** The bot that receives the event. */
+  /** `seq` of the receiving bot. */
   readonly recipient: number;
   readonly json: string;
 }
@@ -43,7 +43,7 @@ interface PageOf {
 const EVENT = `
   SELECT event.seq, event.recipient, event.type, event.payload, event.created_at FROM event`;
 
-/** The highest event number so far, including events lost when the state was replaced. */
+/** Highest event number so far, including events that were lost when the state was replaced. */
 const HIGHEST = `max(
   (SELECT coalesce(max(seq), 0) FROM event),
   coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'event_floor'), 0))`;
@@ -51,9 +51,9 @@ const HIGHEST = `max(
 /** True once the event is in the log. A late event gets its number earlier. */
 const COMMITTED = "NOT EXISTS (SELECT 1 FROM late_event WHERE late_event.event = event.seq)";
 
-// Filter before applying the limit, so that a page is short only at the end of the log. With an empty page in the
-// middle, a reader would never advance. Each query has its own index, so that a reader of direct messages does not scan
-// a million other events, and vice versa.
+// Filter before applying the limit, so that only the last page is shorter than the limit. A reader that got an empty
+// page in the middle of the log would never advance. Each query has its own index. Otherwise a reader of direct
+// messages would scan a million other events, and vice versa.
 const PAGE = `${EVENT}
   WHERE recipient = @recipient AND seq > @after AND ${COMMITTED}
   ORDER BY seq LIMIT @limit`;
@@ -62,7 +62,7 @@ const PAGE_OF_KIND = `${EVENT}
     AND ${COMMITTED}
   ORDER BY seq LIMIT @limit`;
 
-/** The event log (section 6 of the platform document): every bot's events, in id order. Events are never deleted. */
+/** Every bot's events, in id order (section 6 of the platform document). Events are never deleted. */
 export class EventLog {
   readonly #insert: Statement<[number, string, string, number]>;
   readonly #get: Statement<[number], EventRow>;
@@ -106,42 +106,41 @@ export class EventLog {
     return toLogged({ seq, recipient, type, payload: json, created_at: at });
   }
 
-  /** `undefined` also for a late event. */
+  /** Returns `undefined` for a late event too. */
   find(seq: number): LoggedEvent | undefined {
     const row = this.#get.get(seq);
     return row && toLogged(row);
   }
 
-  /** `undefined` also for a late event or an invalid id. */
+  /** Returns `undefined` for a late event or an invalid id too. */
   findById(id: string): LoggedEvent | undefined {
     const seq = eventSeq(id);
     return seq === undefined ? undefined : this.find(seq);
   }
 
-  /** Returns the number of a bot's newest event. 0 if the bot has no events. */
+  /** Returns the number of a bot's newest event, or 0 if the bot has no events. */
   lastSeq(recipient: number): number {
     return this.#last.get(recipient)?.seq ?? 0;
   }
 
-  /** Returns the highest event number so far, for all bots. The next event gets a higher number. */
+  /** Returns the highest event number so far, across all bots. The next event gets a higher number. */
   highestSeq(): number {
     return this.#highest.get()?.seq ?? 0;
   }
 
-  /** Makes new events get numbers above this number. */
   raiseFloor(seq: number): void {
     this.#raise.run(String(seq));
   }
 
   /**
-   * Returns the number of a bot's newest event below all its late events, so that a reader that starts there misses no
-   * event. 0 if the bot has no such event.
+   * Returns the number of a bot's newest event below all its late events, or 0 if there is none. A reader that starts
+   * there misses no event.
    */
   presentSeq(recipient: number): number {
     return this.#present.get({ recipient })?.seq ?? 0;
   }
 
-  /** Returns a bot's events after `after`, oldest first. Returns all of these events if `limit` is missing. */
+  /** Returns a bot's events after `after`, oldest first. By default, there is no limit. */
   page(recipient: number, after: number, { dms, others }: Visible, limit = -1): LoggedEvent[] {
     if (!dms && !others) return [];
     const of = { recipient, after, limit };
@@ -191,7 +190,7 @@ export class LateEvents {
     return this.#due.all(now);
   }
 
-  /** Returns the time at which the next late event is due, in ms since 1970. `undefined` if no event is late. */
+  /** Returns the time at which the next late event is due, in ms since 1970, or `undefined` if no event is late. */
   nextDue(): number | undefined {
     return this.#nextDue.get() ?? undefined;
   }

@@ -1,4 +1,4 @@
-/** Id prefix, which names the kind of object. */
+/** Id prefix, which identifies the kind of object. */
 export type IdPrefix = "u" | "c" | "m" | "p" | "cm" | "t" | "n" | "dlv" | "call";
 
 /** Event ids are padded, so that they sort alphabetically in event order (section 2 of the platform document). */
@@ -11,7 +11,7 @@ export function idOf(prefix: IdPrefix, seq: number): string {
   return `${prefix}_${seq}`;
 }
 
-/** Returns the number in an id of this kind. `undefined` for any other text, so that each id has only one spelling. */
+/** Returns the number in an id of this kind, or `undefined` for any other text. Each id has only one spelling. */
 export function seqOf(prefix: IdPrefix, id: string): number | undefined {
   const [, kind, digits] = /^([a-z]+)_([1-9][0-9]{0,14})$/.exec(id) ?? [];
   return kind === prefix ? Number(digits) : undefined;
@@ -35,7 +35,7 @@ export function eventId(seq: number): string {
   return `evt_${String(seq).padStart(EVENT_DIGITS, "0")}`;
 }
 
-/** Returns the number in an event id or cursor. `undefined` for any other text. */
+/** Returns the number in an event id or cursor, or `undefined` for any other text. */
 export function eventSeq(id: string): number | undefined {
   const digits = /^evt_([0-9]{12})$/.exec(id)?.[1];
   return digits === undefined ? undefined : Number(digits);

@@ -4,27 +4,25 @@ import type { ImageKind } from "../../core/image-kind.ts";
 import { PlatformError } from "../error.ts";
 
 export interface Image {
-  /** File name in the public URL. */
   readonly file: string;
-  /** Pixels. */
   readonly width: number;
   readonly height: number;
-  /** File name of the preview. `null` if there is none. */
+  /** File name of the preview, or `null` if there is none. */
   readonly thumbnail: string | null;
 }
 
 export interface NewImage extends Omit<Image, "thumbnail"> {
-  /** The uploader's account: an app's bot, or a person. */
+  /** `seq` of the uploading user or bot. */
   readonly owner: number;
   readonly kind: ImageKind;
   readonly data: Uint8Array;
-  /** Preview in WebP. `undefined` if there is none. */
+  /** Preview in WebP, or `undefined` if there is none. */
   readonly thumbnail: Uint8Array | undefined;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** The content that an image is attached to. */
+/** The content to which an image is attached. */
 export type Target =
   | { readonly post: number }
   | { readonly comment: number }
@@ -41,7 +39,7 @@ interface Place {
   readonly message: number | null;
 }
 
-/** Lifetime of an unattached upload, in ms (section 8 of the platform document). */
+/** Lifetime of an unattached upload (section 8 of the platform document). */
 const UPLOAD_LIFETIME_MS = 3_600_000;
 
 /** Replaces the extension of the image's file name. */
@@ -52,7 +50,7 @@ const NOWHERE: Place = { post: null, comment: null, message: null };
 const OF = "(post = +@post OR comment = +@comment OR message = +@message)";
 const VALID = "(key IS NULL OR created_at > @expired)";
 
-/** Returns an unguessable file name for an image's public URL. */
+/** Returns an unguessable file name, because an image's URL is public. */
 export function newImageFile(kind: ImageKind): string {
   return `${randomBytes(16).toString("hex")}.${kind}`;
 }
@@ -124,7 +122,6 @@ export class Images {
     return this.#attach.run({ ...NOWHERE, ...target, key, expired }).changes === 1;
   }
 
-  /** Returns the images in a post, comment or message, in order. */
   of(target: Target): Image[] {
     return this.#of.all({ ...NOWHERE, ...target });
   }
@@ -133,12 +130,12 @@ export class Images {
     this.#removeFrom.run({ ...NOWHERE, ...target });
   }
 
-  /** `undefined` if the file does not exist or its upload has expired. */
+  /** Returns `undefined` if the file does not exist or its upload has expired. */
   file(file: string, now: number): ImageFile | undefined {
     return this.#file.get({ file, expired: now - UPLOAD_LIFETIME_MS });
   }
 
-  /** Returns the time at which the next upload expires, in ms since 1970. `undefined` if there is none. */
+  /** Returns the time at which the next upload expires, in ms since 1970, or `undefined` if there is none. */
   nextExpiry(): number | undefined {
     const at = this.#oldest.get()?.at ?? undefined;
     return at === undefined ? undefined : at + UPLOAD_LIFETIME_MS;

@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Window } from "./rows.ts";
 
-/** An account: a person or a bot. */
+/** An account of a user or a bot. */
 export interface User {
   readonly seq: number;
   readonly username: string;
@@ -40,7 +40,7 @@ export class People {
     );
   }
 
-  /** The default `name` is the capitalized username. */
+  /** Default for `name`: the capitalized username. */
   add(username: string, name: string | undefined, kind: "person" | "bot"): User {
     const shown = name ?? username.charAt(0).toUpperCase() + username.slice(1);
     const row = this.#insert.get(username, shown, kind === "bot" ? 1 : 0);
@@ -48,7 +48,7 @@ export class People {
     return toUser(row);
   }
 
-  /** Returns the account of this username. Creates a person on first use. */
+  /** Returns the account with this username. Creates a user on first use. */
   findOrCreate(username: string): User {
     return this.find(username) ?? this.add(username, undefined, "person");
   }
@@ -72,17 +72,17 @@ export class People {
     return toUser(row);
   }
 
-  /** False in a new state file. */
+  /** False for a new state file. */
   get seeded(): boolean {
     return this.#bot.get() !== undefined;
   }
 
-  /** Returns all people, without bots, in order of creation. */
+  /** Returns all users, without bots, in order of creation. */
   all(): User[] {
     return this.#people.all().map(toUser);
   }
 
-  /** Returns people whose username or name contains the text, ignoring case, newest first. */
+  /** Returns accounts whose username or name contains the text, ignoring case, newest first. */
   search(text: string, { before, limit }: Window): User[] {
     return this.#search.all(text, before, limit).map(toUser);
   }
@@ -99,7 +99,7 @@ export interface Block {
 }
 
 /**
- * Blocks between people and bots. A block stops messages in both directions, whichever account set it (section 7 of the
+ * Blocks between accounts. A block stops messages in both directions, whichever account set it (section 7 of the
  * platform document).
  */
 export class Blocks {
@@ -122,12 +122,11 @@ export class Blocks {
     );
   }
 
-  /** Sets or lifts a block. Does nothing if the block is already set or lifted. */
   set(blocker: number, blocked: number, on: boolean): void {
     (on ? this.#add : this.#remove).run(blocker, blocked);
   }
 
-  /** True if either account has blocked the other. */
+  /** Returns whether either account has blocked the other. */
   between(one: number, other: number): boolean {
     return this.#between.get({ one, other }) !== undefined;
   }

@@ -2,7 +2,7 @@ import type { Database, Statement } from "better-sqlite3";
 import { AUTHORED_COLUMNS, type AuthoredContent, type Window } from "./rows.ts";
 
 export interface Post extends AuthoredContent {
-  /** Likes, reposts, quotes and comments. */
+  /** Total of likes, reposts, quotes and comments. */
   readonly reactions: number;
 }
 
@@ -11,7 +11,7 @@ export interface CountedPost extends Post {
   readonly reposts: number;
   readonly quotes: number;
   readonly comments: number;
-  /** The quoted post. `null` if this post does not quote another post. */
+  /** The quoted post, or `null`. */
   readonly quoted: number | null;
 }
 
@@ -19,11 +19,11 @@ export type Reaction = "like" | "repost" | "quote" | "comment";
 
 export interface Comment extends AuthoredContent {
   readonly post: number;
-  /** The comment that this comment replies to. `null` if there is none. */
+  /** The comment that this one replies to, or `null`. */
   readonly replyTo: number | null;
 }
 
-/** Selects a page of the trending feed, which starts after the post `before` with this number of reactions. */
+/** Selects a page of the trending feed: the posts that rank below post `before`, which has this number of reactions. */
 export interface TrendingWindow {
   readonly reactions: number;
   readonly before: number;
@@ -120,7 +120,6 @@ export class Posts {
     return this.#post.get(seq);
   }
 
-  /** Returns posts, newest first. */
   posts({ before, limit }: Window): Post[] {
     return this.#posts.all(before, limit);
   }
@@ -129,12 +128,11 @@ export class Posts {
     return this.#counted.get(seq);
   }
 
-  /** Returns posts with their reactions, newest first. */
   countedPosts({ before, limit }: Window): CountedPost[] {
     return this.#countedPosts.all(before, limit);
   }
 
-  /** Returns people's posts sorted by reactions, then newest first. */
+  /** Returns posts by users sorted by reactions, then newest first. */
   trending(window: TrendingWindow): Post[] {
     return this.#trending.all(window);
   }
@@ -156,7 +154,6 @@ export class Posts {
     return this.#newestComment.get(author);
   }
 
-  /** Returns comments, newest first. */
   comments(post: number, { before, limit }: Window): Comment[] {
     return this.#comments.all(post, before, limit);
   }

@@ -16,7 +16,7 @@ export interface AuthoredContent {
   readonly createdAt: number;
 }
 
-/** SQL for these columns, from a table `x` and its author `u`. */
+/** SQL columns of the table `x` and its author `u`. */
 export const AUTHORED_COLUMNS: string =
   "x.seq, x.author, u.username AS authorUsername, u.name AS authorName, u.is_bot AS authorIsBot," +
   " x.text, x.created_at AS createdAt";

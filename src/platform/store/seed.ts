@@ -28,12 +28,12 @@ function seedWorld(store: Store, now: number): void {
   const ada = store.people.add("ada", undefined, "person");
   const ben = store.people.add("ben", undefined, "person");
   store.posts.addPost({ author: bot.seq, text: "Hello", at: now });
-  // Adds a conversation that the bot must not see.
+  // Add a conversation that the bot must not see.
   const apart = store.conversations.between(ada.seq, ben.seq);
   store.conversations.addMessage(apart, ada.seq, "Lunch?", now);
 }
 
-/** Creates a bot with its own app. The app's webhook is off and has a new secret. */
+/** Creates a bot with its own app. The app's webhook is disabled and has a new secret. */
 export function addBot(store: Store, username: string, name?: string): User {
   const bot = store.people.add(username, name, "bot");
   store.apps.add(bot.seq);

@@ -26,7 +26,6 @@ export class Store {
   readonly settings: SavedSettings;
   readonly #db: Database;
 
-  /** Takes ownership of the database. */
   constructor(db: Database) {
     this.#db = db;
     this.people = new People(this.#db);
@@ -56,7 +55,6 @@ export class Store {
     return this.#db.open;
   }
 
-  /** @throws {Error} if a transaction is in progress */
   requireNoTransaction(): void {
     if (this.#db.inTransaction) throw new Error("The state is replaced in the middle of a change");
   }
@@ -85,7 +83,7 @@ export class SavedSettings {
     this.#put = db.prepare("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)");
   }
 
-  /** Returns a value. `undefined` if unset or unreadable, because a user may supply any state file. */
+  /** Returns a setting, or `undefined` if it is unset or unreadable. A user may load any state file. */
   get(name: string): unknown {
     const text = this.#get.get(name)?.value;
     try {

@@ -7,7 +7,7 @@ import { Store } from "./store.ts";
  * Opens an uploaded snapshot in memory and migrates its schema. Checks the file's integrity, schema, references and
  * payloads, because the file may come from any source.
  *
- * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or comes from a newer version
+ * @throws {PlatformError} 400 VALIDATION if the file is not a snapshot, is damaged or comes from a newer version
  */
 export function openUpload(file: Uint8Array): Store {
   let store: Store | undefined;
@@ -35,19 +35,18 @@ function checkIntegrity(db: Database): void {
   if (db.pragma("integrity_check(1)", { simple: true }) !== "ok") throw new UnusableFile("damaged");
 }
 
-/** @throws {Error} if a row refers to a missing row */
 function checkReferences(db: Database): void {
   const [broken] = db.prepare<[], { table: string }>("PRAGMA foreign_key_check").all();
   if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to nothing`);
 }
 
-/** @throws {Error} if the payload of an event is not JSON, because pages and deliveries send it unchanged */
+/** Throws if an event's payload is not JSON, because pages and deliveries send it unchanged. */
 function checkPayloads(db: Database): void {
   const broken = db.prepare("SELECT 1 FROM event WHERE NOT json_valid(payload) LIMIT 1").get();
   if (broken !== undefined) throw new Error("The payload of an event is no JSON");
 }
 
-/** Returns a line for each table, index and trigger in the schema. */
+/** Returns one line for each table, index and trigger in the schema. */
 function schemaOf(db: Database): string[] {
   const items = db.prepare<[], { type: string; name: string; sql: string }>(
     `SELECT type, name, sql FROM sqlite_schema

@@ -9,7 +9,7 @@ export interface WebhookState {
   readonly secret: string;
   readonly enabled: boolean;
   readonly consecutiveFailures: number;
-  /** The reason why the webhook is disabled. `null` while it is enabled or not set up yet. */
+  /** Reason why the webhook is disabled. `null` while it is enabled or not set up yet. */
   readonly disabledReason: string | null;
 }
 
@@ -23,8 +23,8 @@ interface WebhookRow {
 }
 
 /**
- * SQL condition that selects events to deliver: the webhook is enabled, its app is not disabled, and the webhook
- * subscribes to the event type.
+ * SQL condition for events to deliver: the webhook is enabled, its app is not disabled, and the webhook subscribes to
+ * the event type.
  */
 const IS_DELIVERABLE = `webhook.enabled AND NOT app.disabled AND (json_array_length(webhook.types) = 0
   OR event.type IN (SELECT value FROM json_each(webhook.types)))`;
@@ -97,7 +97,7 @@ export class WebhookStore {
 function toState(row: WebhookRow): WebhookState {
   return {
     url: row.url,
-    // Trusted because only `put` writes this column.
+    // Trusted, because only `put` writes this column.
     types: JSON.parse(row.types) as string[],
     secret: row.secret,
     enabled: row.enabled === 1,

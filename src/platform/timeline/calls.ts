@@ -27,16 +27,16 @@ export interface CallSummary
 
 /** A call with its request and response bodies. */
 export interface CallRecord extends CallSummary {
-  /** The request as received, with its token masked. Omits uploads and bodies that were refused unread. */
+  /** The request as received, with its token masked. Uploads, and bodies that were rejected unread, are omitted. */
   readonly request: RecordedRequest;
-  /** The response that the platform created, even if a fault then dropped it. `null` if there was no response. */
+  /** The response created by the platform, even if a fault then dropped it. `null` if there was no response. */
   readonly response: RecordedResponse | null;
 }
 
-/** Separate bounds for GET calls without an event, because frequent polls would evict all other calls. */
+/** Separate bounds for GET calls without an event, because frequent polls would otherwise evict all other calls. */
 const MAX_READS: Bounds = { items: 200, bytes: 2 * 1024 * 1024 };
 
-/** Number of bytes to keep of each request and response body. */
+/** Maximum number of bytes to keep of each request and response body. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 export interface EndedCall {
@@ -44,20 +44,18 @@ export interface EndedCall {
   /** Time of arrival, in ms since 1970. */
   readonly at: number;
   readonly request: Pick<Request, "url" | "headers">;
-  /** `undefined` for an upload, and for a body that was refused unread. */
+  /** `undefined` for an upload, or for a body that was rejected unread. */
   readonly body: Buffer | undefined;
-  /** `undefined` if there was no response. */
   readonly answer: TextAnswer | undefined;
 }
 
-/** A call without its `Request`, which would keep streams and signals in memory. */
+/** A call without its `Request`, because a `Request` would keep streams and signals in memory. */
 interface KeptCall {
   readonly entry: Omit<ApiEntry, "kind">;
   readonly at: number;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
-  /** True if `body` is truncated. */
   readonly isCut: boolean;
   readonly response: RecordedResponse | null;
 }
@@ -73,7 +71,7 @@ export class CallRecords {
     this.#timeline = timeline;
   }
 
-  /** Records a call here and in the timeline. Masks and decodes a record only when it is read. */
+  /** Records a call here and in the timeline. A record is masked and decoded only when it is read. */
   add({ at, request, answer, ...call }: EndedCall): void {
     this.#last += 1;
     const entry = { id: idOf("call", this.#last), ...call.entry };
@@ -140,7 +138,7 @@ function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
   return { ...head, body: scrub(textOf(body)), truncated: isCut };
 }
 
-/** Returns `Bearer …1f3a`, which is enough to distinguish tokens but not to use a token. */
+/** Returns `Bearer …1f3a`, which is enough to distinguish tokens but not to use one. */
 function masked(value: string): string {
   const [, scheme = "", secret = ""] = /^(Bearer +)?(.*)$/is.exec(value) ?? [];
   return `${scheme}…${secret.length < MIN_SECRET_LENGTH ? "" : secret.slice(-4)}`;

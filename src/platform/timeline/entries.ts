@@ -3,7 +3,7 @@ import type { RunReport } from "../../core/platform-contract.ts";
 /** An event was written to a bot's log. */
 export interface EventEntry {
   readonly kind: "event";
-  /** Username of the bot. */
+  /** Username of the receiving bot. */
   readonly bot: string;
   readonly id: string;
   readonly type: string;
@@ -13,9 +13,9 @@ export interface EventEntry {
   readonly conversationId?: string;
   /** Post id in the payload. */
   readonly postId?: string;
-  /** Id of the written message, comment or post. Absent for an event without content. */
+  /** Id of the new message, comment or post. Omitted for an event without content. */
   readonly contentId?: string;
-  /** Full text of the content. Absent for an event without content. */
+  /** Full text of the content. Omitted for an event without content. */
   readonly text?: string;
   /** Delay until the event enters the log, in ms, if a fault makes it late. */
   readonly lateMs?: number;
@@ -34,9 +34,9 @@ export type DeliveryFault =
 /** A webhook delivery was attempted. */
 export interface DeliveryEntry {
   readonly kind: "delivery";
-  /** Id of its record: `GET /control/v1/deliveries/:id`. */
+  /** Id of the delivery's record: `GET /control/v1/deliveries/:id`. */
   readonly id: string;
-  /** Username of the bot. */
+  /** Username of the receiving bot. */
   readonly bot: string;
   readonly eventIds: readonly string[];
   /** HTTP status of the response. `null` if there was no response. */
@@ -47,7 +47,7 @@ export interface DeliveryEntry {
   readonly attempt: number;
   /** True for `POST /control/v1/deliveries`. A forced delivery does not change the schedule. */
   readonly forced: boolean;
-  /** Reason for the failure. Absent if the status is 200 to 299. */
+  /** Reason for the failure. Omitted if the status is 200 to 299. */
   readonly error?: string;
   /** The fault that affected the delivery. */
   readonly fault?: DeliveryFault;
@@ -64,11 +64,11 @@ export interface Created {
 /** An API request ended. */
 export interface ApiEntry {
   readonly kind: "api";
-  /** Id of its record: `GET /control/v1/calls/:id`. */
+  /** Id of the call's record: `GET /control/v1/calls/:id`. */
   readonly id: string;
-  /** Username of the calling bot. Absent without a valid token. */
+  /** Username of the calling bot. Omitted if the request had no valid token. */
   readonly bot?: string;
-  /** Present for requests that `service-bot doctor` sends with the bot's token. The User-Agent identifies them. */
+  /** Set for requests that `service-bot doctor` sends with the bot's token. They are recognized by their User-Agent. */
   readonly doctor?: true;
   readonly method: string;
   /** Path below /api/v1, without the query. */
@@ -77,24 +77,24 @@ export interface ApiEntry {
   readonly status: number | null;
   /** Time until the response, in ms. */
   readonly ms: number;
-  /** `text` in the request body, truncated to 4000 characters. */
+  /** `text` in the request body, truncated to 4,000 characters. */
   readonly text?: string;
-  /** Present if the request created content, even if the response was lost. */
+  /** Content that the request created, even if the response was lost. */
   readonly created?: Created;
-  /** Events in the returned log page. Absent if there were no events. */
+  /** Events in the returned log page. Omitted if there were none. */
   readonly eventIds?: readonly string[];
   /** The event that caused the call: the bot's `X-Service-Event`, or a guess. */
   readonly eventId?: string;
-  /** True for a guess: the last event that the bot had received for this conversation or post. */
+  /** True if the event is a guess: the last event that the bot had received for this conversation or post. */
   readonly guessed?: true;
   /** The fault that affected the request. */
   readonly fault?: "hold" | "slow" | "status" | "lose-answer" | "gateway";
 }
 
-/** An app's webhook changed its configuration or health. */
+/** The configuration or health of an app's webhook changed. */
 export interface WebhookEntry {
   readonly kind: "webhook";
-  /** Username of the bot. */
+  /** Username of the app's bot. */
   readonly bot: string;
   readonly change: "enabled" | "disabled" | "saved" | "secret";
   readonly reason: string;
@@ -103,14 +103,13 @@ export interface WebhookEntry {
 /** A bot reported a handler run. The next attempt is due `retryInMs` after `at`. */
 export interface RunEntry extends RunReport {
   readonly kind: "run";
-  /** Username of the bot. */
+  /** Username of the reporting bot. */
   readonly bot: string;
 }
 
 /** A dead letter was retried or an event was discarded in the bot's inbox. */
 export interface InboxEntry {
   readonly kind: "inbox";
-  /** Username of the bot. */
   readonly bot: string;
   readonly eventId: string;
   readonly change: "retried" | "discarded";
@@ -119,7 +118,7 @@ export interface InboxEntry {
 /** An app was created, or its kill switch or tokens changed. */
 export interface AppEntry {
   readonly kind: "app";
-  /** Username of the bot. */
+  /** Username of the app's bot. */
   readonly bot: string;
   readonly change: "created" | "disabled" | "enabled" | "token created" | "token revoked";
 }

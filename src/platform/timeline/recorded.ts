@@ -14,7 +14,7 @@ export interface RecordedResponse {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Up to 64 KB, decoded as UTF-8. */
   readonly body: string;
-  /** True if the body was longer or incomplete. */
+  /** True if the body was too long or incomplete. */
   readonly truncated: boolean;
 }
 
@@ -28,19 +28,19 @@ export function firstBytes(bytes: Buffer, max: number): Buffer {
   return bytes.byteLength <= max ? bytes : Buffer.from(bytes.subarray(0, max));
 }
 
-/** Capacity of a {@link Bounded} collection. Both bounds apply. */
+/** Capacity of a {@link Bounded} collection. Both limits apply. */
 export interface Bounds {
   readonly items: number;
   readonly bytes: number;
 }
 
-/** Bounds that apply to deliveries and, separately, to calls. */
+/** Bounds for deliveries and, separately, for calls. */
 export const MAX_RECORDS: Bounds = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** Estimated size of a record without its texts and bodies, in bytes. */
+/** Estimated size of a record without its texts and bodies. */
 export const RECORD_BYTES = 1_024;
 
-/** Returns the most memory that the texts can take, in bytes: two per UTF-16 unit. */
+/** Returns the maximum memory that the texts occupy, in bytes: two per UTF-16 unit. */
 export function textBytes(...texts: readonly (string | undefined)[]): number {
   return 2 * texts.reduce((sum, text = "") => sum + text.length, 0);
 }
@@ -66,7 +66,7 @@ export class Bounded<T> {
     this.grow(seq, bytes);
   }
 
-  /** Adds bytes to an item's size. Does nothing if the item has been evicted. */
+  /** Increases an item's size. Does nothing if the item has been evicted. */
   grow(seq: number, bytes: number): void {
     const kept = this.#items.get(seq);
     if (kept === undefined) return;

@@ -4,17 +4,17 @@ import { integer } from "../http/query.ts";
 import type { Incoming } from "../http/routes.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** Interval between heartbeats on a quiet stream, in ms. */
+/** Interval between heartbeats on an idle stream. */
 const HEARTBEAT_MS = 15_000;
 
-/** Delay before a disconnected reader reconnects, in ms. */
+/** Delay before a disconnected reader reconnects. */
 const RETRY_MS = 500;
 
 const encoder = new TextEncoder();
 
 /**
- * Streams the timeline as Server-Sent Events. Each reader has its own position and pulls entries at its own speed, so
- * that a slow reader costs no memory. A reader that falls behind the oldest kept entry is disconnected, and detects the
+ * Streams the timeline as server-sent events. Each reader has its own position and pulls entries at its own pace, so a
+ * slow reader uses no extra memory. A reader that falls behind the oldest kept entry is disconnected. It detects the
  * gap when it reconnects.
  */
 export class TimelineStream {
@@ -34,15 +34,15 @@ export class TimelineStream {
     const headers = {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      // Without this header, a buffering proxy would delay entries.
+      // Without this header, a proxy might buffer the stream and delay entries.
       "x-accel-buffering": "no",
     };
     return { status: 200, headers, body };
   }
 
   /**
-   * Returns the entry after which the stream starts. A `Last-Event-ID` from an earlier run means the start of the
-   * timeline.
+   * Returns the entry after which the stream starts. For a `Last-Event-ID` from an earlier run, the stream starts at
+   * the beginning of the timeline.
    */
   #beginning({ headers }: Request, { searchParams }: URL): number {
     const { run, last } = this.#timeline;
@@ -80,7 +80,7 @@ export class TimelineStream {
   }
 }
 
-/** Returns a stream that generates each part when its reader pulls. */
+/** Returns a stream that generates each chunk when its reader pulls. */
 function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -130,7 +130,7 @@ class TimelineListener {
     return changed;
   }
 
-  /** Waits for an entry, a change or the end. Batches everything that happens in one event loop turn. */
+  /** Waits for an entry, a change or the end. Batches everything that happens in the same event loop iteration. */
   async next(): Promise<"news" | "silence"> {
     const { promise, resolve } = Promise.withResolvers<"news" | "silence">();
     const cancel = this.#clock.timer(HEARTBEAT_MS, () => resolve("silence"), { background: true });
@@ -149,34 +149,32 @@ class TimelineListener {
   }
 }
 
-/** Batch limits. A larger batch would block the event loop for all other requests. */
+/** Batch limits. A larger batch would block the event loop for too long. */
 const MAX_ENTRIES = 500;
 const MAX_LENGTH = 256 * 1024;
 
-/** Number of cached batches, for readers at the same position. */
 const MAX_CACHED_BATCHES = 16;
 
-/** Entries in wire format. */
 export interface Frames {
   readonly bytes: Buffer;
   /** Number of the last entry in the batch. */
   readonly last: number;
 }
 
-/** Formats the timeline as Server-Sent Events, once for all readers at the same position. */
+/** Formats the timeline as server-sent events, once for all readers at the same position. */
 class FramedTimeline {
   readonly #timeline: Timeline;
-  /** Batches by the number of the entry that precedes them. */
+  /** Batches by the number of the entry before them. */
   readonly #batches = new Map<number, Frames>();
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
   }
 
-  /** Returns the entries after `seq`. `undefined` if there are none. */
+  /** Returns the entries after `seq`, or `undefined` if there are none. */
   after(seq: number): Frames | undefined {
     const kept = this.#batches.get(seq);
-    // Newer entries follow in the next batch.
+    // The batch may lack newer entries, which follow in the next one.
     if (kept !== undefined) return kept;
     const made = this.#make(seq);
     if (made === undefined) return undefined;

@@ -2,15 +2,14 @@ import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { TimelineEntry, TimelineRecord } from "./entries.ts";
 
-/** Number of entries to keep. */
 const MAX_ENTRIES = 10_000;
 
-/** Called with each entry when it is added. */
+/** Called with each new entry. */
 export type TimelineListener = (entry: TimelineEntry) => void;
 
-/** All activity on the platform, in order. The entries are kept in memory and are lost when the process ends. */
+/** All activity on the platform, in order. The entries are kept in memory and lost when the process ends. */
 export class Timeline {
-  /** Random id that distinguishes this timeline's numbers from an earlier run's. */
+  /** Random id that distinguishes this timeline's numbers from those of an earlier run. */
   readonly run: string = randomBytes(8).toString("hex");
   readonly #clock: Clock;
   readonly #listeners = new Set<TimelineListener>();
@@ -23,7 +22,7 @@ export class Timeline {
     this.#clock = clock;
   }
 
-  /** Number of the newest entry. 0 if there is none. */
+  /** Number of the newest entry, or 0 if there is none. */
   get last(): number {
     return this.#last;
   }
@@ -48,14 +47,14 @@ export class Timeline {
     for (const listener of [...this.#listeners]) this.#notify(listener, entry);
   }
 
-  /** Returns the kept entries after `seq`: all of them, or the `limit` oldest entries. */
+  /** Returns the kept entries after `seq`, or only the `limit` oldest of them. */
   after(seq: number, limit: number = MAX_ENTRIES): TimelineEntry[] {
     const kept = this.#entries.length;
     const begin = Math.max(seq - (this.#last - kept), kept - MAX_ENTRIES, 0);
     return this.#entries.slice(begin, begin + limit);
   }
 
-  /** Calls `listener` with every new entry. Returns a function that unsubscribes. */
+  /** Calls `listener` with every new entry. Returns an unsubscribe function. */
   listen(listener: TimelineListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -66,7 +65,7 @@ export class Timeline {
     for (const watcher of [...this.#watchers]) watcher();
   }
 
-  /** Calls `watcher` after every {@link change}. Returns a function that unsubscribes. */
+  /** Calls `watcher` after every {@link change}. Returns an unsubscribe function. */
   onChange(watcher: () => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -74,7 +73,7 @@ export class Timeline {
 
   /**
    * Like `after`, but waits up to `waitMs` if there is no entry yet. Returns immediately for a `seq` above the newest
-   * number, because such a number comes from an earlier run.
+   * number, because it must come from an earlier run.
    */
   async waitAfter(seq: number, waitMs: number, gone: AbortSignal): Promise<TimelineEntry[]> {
     if (seq === this.#last && waitMs > 0) await this.#next(waitMs, gone);
@@ -91,7 +90,7 @@ export class Timeline {
     try {
       listener(entry);
     } catch (error) {
-      // Throw in a microtask, because a listener must not stop the platform.
+      // Throw in a microtask, because a listener's error must not stop the platform.
       queueMicrotask(() => {
         throw error;
       });
@@ -116,18 +115,17 @@ export class Timeline {
   }
 }
 
-/** Entries of one kind. */
+/** Timeline entries of one kind. */
 export type EntryOf<K extends TimelineRecord["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
-/** The start and the timeout of a wait. */
 export interface WaitOptions {
   /** Ignores entries up to this number. Default 0, which includes past entries. */
   readonly after?: number | undefined;
-  /** In ms, in real time. Default 10,000. */
+  /** In real time. Default 10,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Number of entries to include in a timeout error. */
+/** Number of recent entries to include in a timeout error. */
 const SHOWN = 10;
 
 /** Resolves with the first matching entry of this kind, even if the entry already exists. */

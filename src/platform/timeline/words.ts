@@ -46,7 +46,7 @@ export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport):
   return `${number} ${outcome === "retry" ? "failed" : "postponed"}${why}${next}`;
 }
 
-/** Describes an error in one line, with its code if the code differs from the name. */
+/** Describes an error in one line. Includes its code if the code differs from the type. */
 function errorWords({ type, code, message }: ReportedError): string {
   return `${type}${code === undefined ? "" : ` ${code}`}: ${message}`;
 }

@@ -8,17 +8,16 @@ import { messageOf } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES } from "./upload-body.ts";
 
-/** In ms. */
 export const DOWNLOAD_TIME_LIMIT_MS = 10_000;
 
 /**
- * Downloads an image for the URL form of an upload (section 4 of the platform document).
+ * Downloads the image for an upload by URL (section 4 of the platform document).
  *
  * @throws {PlatformError} 400 VALIDATION, BLOCKED_HOST, NOT_IMAGE, TOO_LARGE
  */
 export type Download = (url: string, signal: AbortSignal) => Promise<Uint8Array>;
 
-/** Like `request` of node:https. */
+/** Compatible with `request` from node:https. */
 export type Open = (
   url: URL,
   options: RequestOptions,
@@ -26,7 +25,7 @@ export type Open = (
 ) => ClientRequest;
 
 /**
- * Replaceable parts of a download. All parts except the clock are only for tests, which must not connect to other
+ * Replaceable parts of a download. Tests replace all of them except the clock, because tests must not connect to other
  * machines.
  */
 export interface DownloadParts {
@@ -46,7 +45,7 @@ export function downloadWith({
   return async (text, signal) => {
     const url = checkUrl(text, isAllowed);
     return new Promise((done, reject) => {
-      // Use a separate agent, so that the connection uses the addresses that `lookup` returns. A shared agent might
+      // Use a separate agent, so that the connection uses the addresses returned by `lookup`. A shared agent might
       // reuse a connection, or use a proxy that resolves the name itself.
       const options = { agent: new Agent(), lookup, headers: { accept: "image/*" } };
       let answered = false;
@@ -66,7 +65,7 @@ export function downloadWith({
       request.on("close", () => {
         cancel();
         signal.removeEventListener("abort", end);
-        // For example, a switch to another protocol ends with neither a response nor an error.
+        // A switch to another protocol, for example, ends without a response or an error.
         if (!answered) fail(new Error("the connection closed before a response arrived"));
       });
       if (signal.aborted) end();
@@ -75,7 +74,7 @@ export function downloadWith({
   };
 }
 
-/** Parses a URL. Throws if the URL is invalid or contains a private address. */
+/** Parses a URL. Throws if it is invalid or contains a private address. */
 function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   const url = URL.parse(text);
   if (url === null) {
@@ -95,8 +94,8 @@ function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
 }
 
 /**
- * Resolves the name while connecting, so that the connection uses exactly the addresses that were checked. A name with
- * at least one forbidden address is refused.
+ * Resolves the name while connecting, so that the connection uses exactly the addresses that were checked. Rejects a
+ * name if any of its addresses is forbidden.
  */
 function guardedLookup(
   resolve: (host: string) => Promise<readonly LookupAddress[]>,

@@ -1,12 +1,12 @@
 import { asBuffer, type ImageKind, imageKindOf } from "../../core/image-kind.ts";
 
-/** An image's size in pixels, from the file's headers. */
+/** An image's size in pixels, as stated in the file's headers. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** Longest side in pixels. JPEG and GIF cannot exceed it, and no PNG of 5 MB comes close. */
+/** Maximum length of a side, in pixels. JPEG and GIF cannot exceed it, and no PNG of 5 MB comes close. */
 export const MAX_SIDE = 65_535;
 
 export interface ImageFacts extends Size {
@@ -14,7 +14,7 @@ export interface ImageFacts extends Size {
 }
 
 /**
- * Reads an image's type and size from its headers. Does not decode pixels.
+ * Reads an image's type and size from its headers, without decoding pixels.
  *
  * @returns the type and size, or the reason why the bytes are not an image
  */
@@ -40,20 +40,20 @@ const readers: Readonly<Record<ImageKind, (bytes: Buffer) => Size | undefined>> 
   avif: avifSize,
 };
 
-/** Returns the size from the headers. `undefined` if they are damaged or truncated. */
+/** Returns the size from the headers, or `undefined` if they are damaged or truncated. */
 function sizeOf(bytes: Buffer, kind: ImageKind): Size | undefined {
   try {
     return readers[kind](bytes);
   } catch (error) {
-    // The read went past the end of the bytes.
+    // The headers end too early.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
 /**
- * Reads the frame header of the main picture after the segments before it. Previews in the metadata have their own
- * headers (ITU-T T.81, B.2.2).
+ * Reads the main image's frame header, which follows other segments. Previews in the metadata have their own headers
+ * (ITU-T T.81, B.2.2).
  */
 function jpegSize(bytes: Buffer): Size | undefined {
   for (let at = 2; at + 4 <= bytes.length; ) {
@@ -76,12 +76,12 @@ function jpegSize(bytes: Buffer): Size | undefined {
   return undefined;
 }
 
-/** C4, C8 and CC are tables or reserved. */
+/** Markers C4, C8 and CC are tables or reserved. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** Reads a canvas (VP8X), whose still picture must have the same size, or a single picture (RFC 9649). */
+/** Reads a canvas (VP8X), whose still image must have the same size, or a single image (RFC 9649). */
 function webpSize(bytes: Buffer): Size | undefined {
   let canvas: Size | undefined;
   for (let at = 12; at + 8 <= bytes.length; ) {
@@ -104,7 +104,7 @@ function lossySize(body: Buffer): Size | undefined {
   return { width: body.readUInt16LE(6) & 0x3fff, height: body.readUInt16LE(8) & 0x3fff };
 }
 
-/** A signature, then both sizes minus one in 14 bits each (RFC 9649, 3.4). */
+/** A signature precedes both sizes, minus one, in 14 bits each (RFC 9649, 3.4). */
 function losslessSize(body: Buffer): Size | undefined {
   if (body.length < 5 || body.readUInt8(0) !== 0x2f) return undefined;
   const bits = body.readUInt32LE(1);
@@ -118,16 +118,16 @@ function isSame(canvas: Size | undefined, picture: Size | undefined): boolean {
 
 interface Box {
   readonly type: string;
-  /** The box's content, after its size and type. */
+  /** Content of the box, after its size and type. */
   readonly body: Buffer;
 }
 
-/** In bytes. Length of the version and flags at the start of many boxes. */
+/** Length of the version and flags at the start of many boxes, in bytes. */
 const VERSION_AND_FLAGS = 4;
 
 /**
- * The size of an AVIF is a property (`ispe`) of its primary item (ISO/IEC 23008-12, 6.5.3). Tiles, previews and masks
- * are items with their own sizes. An animated AVIF has a still picture as its primary item.
+ * Reads the size of an AVIF, which is a property (`ispe`) of its primary item (ISO/IEC 23008-12, 6.5.3). Tiles,
+ * previews and masks are items with their own sizes. In an animated AVIF, the primary item is a still image.
  */
 function avifSize(bytes: Buffer): Size | undefined {
   const meta = find(boxesIn(bytes, 0), "meta");
@@ -162,7 +162,7 @@ function propertiesOf(ipma: Buffer, item: number | undefined): number[] {
   if (ipma.length < VERSION_AND_FLAGS + 4) return [];
   const idBytes = ipma.readUInt8(0) === 0 ? 2 : 4;
   const numberBytes = (ipma.readUInt8(3) & 1) === 0 ? 1 : 2;
-  // The first bit marks the property as essential to readers.
+  // The first bit marks the property as essential.
   const mask = numberBytes === 1 ? 0x7f : 0x7fff;
   let at = VERSION_AND_FLAGS + 4;
   for (let left = ipma.readUInt32BE(VERSION_AND_FLAGS); left > 0; left -= 1) {
@@ -182,11 +182,12 @@ function propertiesOf(ipma: Buffer, item: number | undefined): number[] {
   return [];
 }
 
-/** Reads consecutive boxes of the ISO base media format (ISO/IEC 14496-12, 4.2), without nested boxes. */
+/** Reads consecutive boxes of the ISO base media format (ISO/IEC 14496-12, 4.2). Does not read nested boxes. */
 function boxesIn(bytes: Buffer, from: number): Box[] {
   const boxes: Box[] = [];
   for (let at = from; at + 8 <= bytes.length; ) {
-    // A size of 0 means up to the end of the file; 1 means that the size follows in eight bytes.
+    // A size of 0 means that the box extends to the end of the file. A size of 1 means that the size follows in eight
+    // bytes.
     const size = bytes.readUInt32BE(at);
     const head = size === 1 ? 16 : 8;
     if (at + head > bytes.length) break;

@@ -1,20 +1,20 @@
 import type { ImageFacts } from "./image.ts";
 
-/** Longer side of a thumbnail, in pixels. Smaller images keep their size. */
+/** Maximum length of a thumbnail's side, in pixels. Smaller images keep their size. */
 const MAX_THUMBNAIL_SIDE = 320;
 
 /**
- * Larger images get no thumbnail. A decoded pixel takes up to 20 bytes, and a file of a few kilobytes can claim
- * gigapixels.
+ * Larger images get no thumbnail. A decoded pixel takes up to 20 bytes, and a file of a few kilobytes can claim to
+ * contain gigapixels.
  */
 const MAX_DECODED_PIXELS = 25_000_000;
 
-/** In seconds. Timeout of the decoder for one image. */
+/** Decoder timeout for one image. */
 const TIME_LIMIT_S = 5;
 
 /**
- * Returns a WebP thumbnail: upright, without metadata, from an animation's first frame. `undefined` if the image cannot
- * be decoded.
+ * Creates a WebP thumbnail: upright, without metadata, from an animation's first frame. Returns `undefined` if the
+ * image cannot be decoded.
  */
 export type MakeThumbnail = (
   bytes: Uint8Array,
@@ -43,7 +43,7 @@ export type OpenImage = (
   options: { limitInputPixels: number; failOn: "error" },
 ) => OpenedImage;
 
-/** `undefined` if the package is not installed or does not run on this machine. */
+/** Returns `undefined` if the package is not installed or does not run on this machine. */
 export async function loadSharp(): Promise<OpenImage | undefined> {
   try {
     return (await import("sharp")).default;
@@ -77,7 +77,7 @@ export function thumbnailsWith(
 async function shrink(open: OpenImage, bytes: Uint8Array): Promise<Uint8Array | undefined> {
   const side = MAX_THUMBNAIL_SIDE;
   try {
-    // Tolerate the same damage as a browser does.
+    // Tolerate the same damage as browsers do.
     return await open(bytes, { limitInputPixels: MAX_DECODED_PIXELS, failOn: "error" })
       .autoOrient()
       .resize({ width: side, height: side, fit: "inside", withoutEnlargement: true })

@@ -4,22 +4,20 @@ import { invalid, PlatformError } from "../error.ts";
 import { type BodyLimit, dropBody, isJson, readBytes, readJson, validate } from "../http/body.ts";
 
 /**
- * Largest image, in bytes. The limit of 5 MB (section 8 of the platform document) is read as 5 × 1024 × 1024, the
- * larger interpretation.
+ * Largest image, in bytes. The 5 MB limit (section 8 of the platform document) is interpreted as 5 × 1024 × 1024, the
+ * larger of its two meanings.
  */
 export const MAX_IMAGE_BYTES: number = 5 * 1024 * 1024;
 
-/** Largest upload body, in bytes. Base64 takes four characters for three bytes. */
+/** Base64 takes four characters for three bytes. */
 const MAX_UPLOAD_BODY_BYTES = 7 * 1024 * 1024;
 
-/** Returns 400 TOO_LARGE (section 7 of the platform document). */
 export function imageTooLarge(): PlatformError {
   return new PlatformError(400, "TOO_LARGE", `An image may have at most ${MAX_IMAGE_BYTES} bytes.`);
 }
 
 const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };
 
-/** A parsed upload: a URL to download, or bytes with an optional media type. */
 export type UploadForm =
   | { readonly url: string }
   | { readonly bytes: Uint8Array; readonly contentType?: string };
@@ -37,7 +35,7 @@ const uploadJson: z.ZodType<UploadJson> = z.object({
 });
 
 /**
- * Reads an upload's body: the bytes of its file part, or its JSON.
+ * Reads the body of an upload: the bytes of its file part, or its JSON.
  *
  * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
  */
@@ -75,21 +73,17 @@ function decode(base64: string): Uint8Array {
   return bytes;
 }
 
-/** Name of the only permitted part (section 4 of the platform document). */
+/** Name of the only allowed part (section 4 of the platform document). */
 const PART = "file";
 
-/** Maximum size of a part's headers, in bytes. */
+/** Maximum size of a part's headers. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
 function isMultipart(request: Request): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
 }
 
-/**
- * Reads the file part named `file`, at most 5 MB.
- *
- * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
- */
+/** @throws {PlatformError} 400 VALIDATION, TOO_LARGE */
 async function readFilePart(request: Request): Promise<Uint8Array> {
   const parser = openParser(request);
   return await filePartOf(await readBytes(request, uploadLimit), parser);

@@ -27,13 +27,13 @@ export interface UploadsOptions {
 
 /** An image's owner and type. */
 export interface ImageInput {
-  /** The owner's username, a person or bot. An unknown person is created. */
+  /** Username of the owner, a user or bot. An unknown user is created. */
   readonly from: string;
   /** Expected type, such as `image/png`. Default: the type of the bytes. */
   readonly contentType?: string | undefined;
 }
 
-// Treat an unreadable value as unset, because a user may supply any state file.
+// Treat an unreadable value as unset, because a user may load any state file.
 const storage: z.ZodType<{ configured: boolean }> = z
   .object({ configured: z.boolean() })
   .catch({ configured: true });
@@ -50,7 +50,7 @@ export class Uploads {
     settings.put("storage", { configured: this.#configured });
   }
 
-  /** If false, the server has no storage and uploads get 503 NOT_CONFIGURED (section 7 of the platform document). */
+  /** False if the server has no storage. Uploads then get 503 NOT_CONFIGURED (section 7 of the platform document). */
   get configured(): boolean {
     return this.#configured;
   }
@@ -63,7 +63,7 @@ export class Uploads {
   /**
    * Stores an image for an app and returns its key.
    *
-   * @param body parsed body of the request, in one of the three forms
+   * @param body parsed request body, in one of the three forms
    * @param signal aborts the download and the later steps
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE, BLOCKED_HOST, NOT_IMAGE; 403 APP_DISABLED; 429 QUOTA_EXCEEDED;
    * 503 NOT_CONFIGURED, STATE_REPLACED
@@ -71,12 +71,11 @@ export class Uploads {
   async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
     this.#requireStorage();
     const form = readForm(body);
-    // Check the quota before the download.
     this.#options.limits.check(bot.seq, "uploadsPerDay");
     const bytes = "url" in form ? await this.#options.download(form.url, signal) : form.bytes;
     const facts = checkImage(bytes, form);
     const thumbnail = await this.#options.makeThumbnail(bytes, facts);
-    // Check again, because the state may have changed during the download or the thumbnail.
+    // Check again, because the state may have changed while the image was downloaded or the thumbnail was created.
     this.#options.store.requireOpen();
     requireEnabled(this.#options.store.apps, bot.seq);
     // Store nothing, because the disconnected client cannot receive the key.
@@ -88,7 +87,7 @@ export class Uploads {
   }
 
   /**
-   * Stores a person's or bot's image for a control API action, without a quota.
+   * Stores an image for a control API action by a user or bot. No quota applies.
    *
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
    */

@@ -9,7 +9,6 @@ import type { DeliveryRecords } from "./records.ts";
 import type { DeliveryAttempt, Endpoint, Sender } from "./sender.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** Maximum number of events in one delivery. */
 export const MAX_BATCH = 50;
 
 export interface DelivererOptions extends AttemptOptions {
@@ -17,13 +16,13 @@ export interface DelivererOptions extends AttemptOptions {
   readonly webhook: Webhook;
   readonly records: DeliveryRecords;
   readonly logger: Logger;
-  /** Time from a failure to the next round, in ms. */
+  /** Time from a failure to the next round. */
   readonly retryIntervalMs: number;
 }
 
 /**
- * `idle`: nothing is pending. `sending`: deliveries run one after the other. `waiting`: the next round is scheduled.
- * The state changes synchronously with its cause, so that `wake` is never called in between.
+ * `idle`: nothing is pending. `sending`: deliveries run one after another. `waiting`: the next round is scheduled. The
+ * state changes synchronously with its cause, so `wake` is never called in between.
  */
 type State = "idle" | "sending" | "waiting" | "stopped";
 
@@ -46,7 +45,7 @@ export class Deliverer {
     this.#options = options;
   }
 
-  /** Starts deliveries if the schedule is idle. If the schedule is waiting for the next round, new events wait too. */
+  /** Starts deliveries if the schedule is idle. If it is waiting for the next round, new events wait too. */
   wake(): void {
     if (this.#state !== "idle") return;
     this.#state = "sending";
@@ -59,7 +58,7 @@ export class Deliverer {
     this.wake();
   }
 
-  /** Cancels the next round. Failures of deliveries in progress no longer count. */
+  /** Cancels the next round. Failures of deliveries in flight no longer count. */
   reset(): void {
     this.#interruption.abort();
     this.#interruption = new AbortController();
@@ -93,7 +92,7 @@ export class Deliverer {
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
     const { store, webhook, records, logger } = this.#options;
     const interrupted = this.#interruption.signal;
-    // Read the username before the attempt, because the bot may no longer exist if the state is replaced.
+    // Read the username before the attempt, because a replaced state may no longer contain the bot.
     const bot = webhook.username;
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
@@ -104,7 +103,6 @@ export class Deliverer {
     });
     if (this.#state === "stopped") return false;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
-    // The state was replaced during the delivery.
     if (!store.isOpen) return false;
     const result = deliveries.at(-1);
     if (result === undefined) {
@@ -125,7 +123,7 @@ export class Deliverer {
     return false;
   }
 
-  /** If the webhook is disabled in the meantime, the round finds no pending events. */
+  /** Schedules the next round. If the webhook is disabled in the meantime, the round finds no pending events. */
   #waitForRound(): void {
     if (this.#state !== "sending") return;
     const { clock, retryIntervalMs } = this.#options;
@@ -153,19 +151,19 @@ export interface AttemptOptions {
 }
 
 export interface Batch {
-  /** The receiving bot's `seq`. */
+  /** `seq` of the receiving bot. */
   readonly bot: number;
   readonly events: readonly LoggedEvent[];
-  /** Returns the current target. `undefined` while the webhook is off. */
+  /** Returns the current target, or `undefined` while the webhook is off. */
   readonly endpoint: () => Endpoint | undefined;
-  /** Aborts a fault's delay when the batch is no longer current. */
+  /** Aborts a fault's delay when the batch is outdated. */
   readonly interrupted: AbortSignal;
 }
 
 /**
- * Attempts a scheduled delivery, and applies the active fault.
+ * Attempts a scheduled delivery and applies the active fault.
  *
- * @returns the deliveries in order, of which the last counts; empty if interrupted before the first delivery
+ * @returns the deliveries in order, the last of which counts; empty if interrupted before the first one
  */
 async function attempt(options: AttemptOptions, batch: Batch): Promise<readonly DeliveryAttempt[]> {
   const { mode, ...details } = options.faults.take();
@@ -218,7 +216,6 @@ async function send(
   return [await sender.send(to, events)];
 }
 
-/** Returns the items in uniformly random order. */
 function shuffled<T>(items: readonly T[], random: Random): T[] {
   const rest = [...items];
   return items.flatMap(() => rest.splice(Math.floor(random() * rest.length), 1));

@@ -11,7 +11,7 @@ const untrusted = [
 
 const expired = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"];
 
-/** Returns the reason why an endpoint did not respond, and its remedy. */
+/** Explains why an endpoint did not respond, and how to fix it. */
 export function whyNoAnswer(error: unknown, url: URL): string {
   const code = (...codes: readonly string[]) => codes.some((one) => hasCode(error, one));
   if (code("ECONNREFUSED")) {
@@ -41,7 +41,7 @@ export function whyNoAnswer(error: unknown, url: URL): string {
   return messageOf(error);
 }
 
-/** For a host name with several addresses, Node reports one error per address. */
+/** Returns every address that was tried. For a host name with several addresses, Node reports one error per address. */
 function addresses(error: unknown): string[] {
   if (!(error instanceof AggregateError)) return [];
   return error.errors.flatMap((one: unknown) =>

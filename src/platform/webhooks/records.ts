@@ -17,7 +17,7 @@ import type { EndpointAnswer } from "./transport.ts";
 
 /** A completed delivery. */
 export interface DeliverySummary {
-  /** For example `dlv_17`. The numbers restart with the process. */
+  /** For example `dlv_17`. The numbers start again at 1 when the process restarts. */
   readonly id: string;
   /** Username of the receiving bot. */
   readonly bot: string;
@@ -31,9 +31,9 @@ export interface DeliverySummary {
   readonly at: string;
   /** Time until the response or the error, in ms. */
   readonly ms: number;
-  /** HTTP status of the response that the schedule counts. `null` if there was no response. */
+  /** HTTP status of the response, as counted by the schedule. `null` if there was no response. */
   readonly status: number | null;
-  /** Reason for the failure. Absent if the status is 200 to 299. */
+  /** Reason for the failure. Omitted if the status is 200 to 299. */
   readonly error?: string;
   /** The fault that affected the delivery. */
   readonly fault?: DeliveryFault;
@@ -47,7 +47,7 @@ export interface DeliveryRecord extends DeliverySummary {
   readonly response: RecordedResponse | null;
 }
 
-/** Requires that the response has been read completely. */
+/** The response must have been read to its end. */
 function recordOf(summary: DeliverySummary, sent: DeliveryAttempt): DeliveryRecord {
   return { ...summary, request: requestOf(sent), response: responseOf(sent) };
 }
@@ -68,10 +68,10 @@ function responseOf({ answer }: DeliveryAttempt): RecordedResponse | null {
   return { status, headers: Object.fromEntries(headers), body: textOf(body), truncated };
 }
 
-/** Number of bytes to keep of each request body. */
+/** Maximum number of bytes to keep of each request body. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
 
-/** Facts about a delivery that its caller provides: the schedule or the control API. */
+/** Details that only the caller knows: the schedule or the control API. */
 export interface DeliveryContext {
   readonly bot: string;
   readonly attempt: number;
@@ -147,7 +147,7 @@ function headersOf(sent: Pick<EndpointAnswer, "headers"> | undefined) {
   return Object.entries(sent?.headers ?? {}).flat(2);
 }
 
-/** Truncates the body to the part that the record keeps. */
+/** Truncates the request body to the size that the record keeps. */
 function shortened(sent: DeliveryAttempt): DeliveryAttempt {
   const { request } = sent;
   if (request === undefined) return sent;

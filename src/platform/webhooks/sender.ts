@@ -12,7 +12,7 @@ export interface DeliveryResult {
   readonly status: number | null;
   /** Time until the response or the error, in ms. */
   readonly ms: number;
-  /** Reason for the failure. Absent if the status is 200 to 299. */
+  /** Reason for the failure. Omitted if the status is 200 to 299. */
   readonly error?: string;
 }
 
@@ -20,9 +20,9 @@ export interface DeliveryAttempt extends DeliveryResult {
   /** Time of sending, in ms since 1970. */
   readonly at: number;
   readonly eventIds: readonly string[];
-  /** Absent if nothing was sent. */
+  /** Omitted if nothing was sent. */
   readonly request?: SentRequest;
-  /** Absent if there was no response. */
+  /** Omitted if there was no response. */
   readonly answer?: EndpointAnswer;
   readonly fault?: DeliveryFault;
 }
@@ -119,7 +119,6 @@ function refusal(status: number): string | undefined {
   return `answered ${status}${redirect}`;
 }
 
-/** Target URL of deliveries, and the secret that signs them. */
 export interface Endpoint {
   readonly url: string;
   readonly secret: string;
@@ -127,7 +126,6 @@ export interface Endpoint {
 
 export interface Content {
   readonly body: Buffer;
-  /** Event ids, for the record. */
   readonly eventIds: readonly string[];
   /** Value of `X-Service-Event-Count`. */
   readonly events: number;

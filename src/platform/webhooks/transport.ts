@@ -18,7 +18,7 @@ export interface Post {
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Reads the body to its end. Resolves with whether the body was complete. May be called only once. */
+  /** Reads the body to its end, and resolves with whether it was complete. May be called only once. */
   readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<boolean>;
 }
 
@@ -100,7 +100,7 @@ async function readAll(
   }
 }
 
-/** Number of bytes to keep of each response body. */
+/** Maximum number of bytes to keep of each response body. */
 const MAX_KEPT_BYTES = 64 * 1024;
 
 /**
@@ -110,7 +110,7 @@ const MAX_KEPT_BYTES = 64 * 1024;
 export class EndpointAnswer {
   readonly status: number;
   readonly headers: RawAnswer["headers"];
-  /** Resolves once the body has ended, was cut off, or is longer than the part to keep. */
+  /** Resolves once the body has ended, was cut off, or exceeds the part to keep. */
   readonly collected: Promise<void>;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -132,7 +132,6 @@ export class EndpointAnswer {
     });
   }
 
-  /** The kept part of the body. */
   get body(): Buffer {
     return Buffer.concat(this.#chunks);
   }
@@ -141,7 +140,7 @@ export class EndpointAnswer {
     return this.#bytes;
   }
 
-  /** True if `body` is incomplete: it was too long or cut off. */
+  /** True if `body` is incomplete, because it was too long or cut off. */
   get truncated(): boolean {
     return this.#truncated;
   }
@@ -157,8 +156,8 @@ export class EndpointAnswer {
 }
 
 /**
- * In ms. Long enough for a burst of deliveries. Shorter than the usual keep-alive timeout of endpoints, so that few
- * reused connections are dead.
+ * In ms. Long enough for a burst of deliveries, but shorter than the usual keep-alive timeout of endpoints. Few reused
+ * connections are therefore dead.
  */
 const KEPT_MS = 1_000;
 
@@ -173,7 +172,7 @@ export class Connections implements Transport {
   readonly #open = new Set<ClientRequest>();
   #closed = false;
 
-  /** `timeoutMs` covers the whole request, up to the end of its response. */
+  /** @param timeoutMs covers the whole request, up to the end of its response */
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
@@ -181,7 +180,8 @@ export class Connections implements Transport {
 
   /**
    * Sends a request. Resolves with the response once its status has arrived. A reused connection may be dead although
-   * the endpoint is healthy. In this case, sends the same bytes again over a new connection, within the same timeout.
+   * the endpoint is healthy. In this case, the same bytes are sent again over a new connection, within the same
+   * timeout.
    */
   post(post: Post): Promise<RawAnswer> {
     if (this.#closed) return Promise.reject(new Error("the platform stopped"));
@@ -202,7 +202,7 @@ export class Connections implements Transport {
         begun.on("close", () => {
           if (request !== begun) return;
           cancel();
-          // Neither a response nor an error will arrive, because the connection has switched to another protocol.
+          // The connection has switched to another protocol, so neither a response nor an error will arrive.
           reject(new Error("the connection closed before a response arrived"));
         });
         begun.end(post.body);
@@ -225,7 +225,6 @@ export class Connections implements Transport {
     }
   }
 
-  /** Cancels every open request with this reason. */
   cut(why: string): void {
     for (const request of this.#open) request.destroy(new Error(why));
   }
@@ -240,7 +239,7 @@ export class Connections implements Transport {
   }
 }
 
-/** Uses events because with iteration Node would also report a cut connection as a socket error. */
+/** Uses events, because with iteration Node would also report a cut connection as a socket error. */
 function readAnswer(answer: IncomingMessage, onChunk: (chunk: Buffer) => void): Promise<boolean> {
   return new Promise((resolve) => {
     answer.on("data", onChunk);

@@ -11,24 +11,23 @@ import type { Endpoint } from "./sender.ts";
 
 /** A webhook without its secret. */
 export interface WebhookView extends Omit<WebhookState, "secret"> {
-  /** Number of consecutive failures that disables the webhook. */
+  /** Number of consecutive failures after which the webhook is disabled. */
   readonly disableAfter: number;
 }
 
 /**
- * Configuration that the app's owner saves. Absent fields stay unchanged. Saving enables the webhook unless `enabled`
+ * Configuration that the app's owner saves. Omitted fields stay unchanged. Saving enables the webhook unless `enabled`
  * is false.
  */
 export interface WebhookChange {
   readonly url?: string | undefined;
-  /** Unknown types are permitted. */
+  /** Unknown types are allowed. */
   readonly types?: readonly string[] | undefined;
   readonly enabled?: boolean | undefined;
   readonly secret?: string | undefined;
 }
 
 export interface WebhookOptions {
-  /** `seq` of the app's bot. */
   readonly bot: number;
   readonly store: Store;
   readonly clock: Clock;
@@ -38,8 +37,7 @@ export interface WebhookOptions {
 }
 
 /**
- * The webhook of an app, with its transitions (section 3 of the platform document): saved, failed, disabled, enabled
- * again.
+ * An app's webhook and its state transitions: saved, failed, disabled, re-enabled (section 3 of the platform document).
  */
 export class Webhook {
   readonly bot: number;
@@ -66,7 +64,7 @@ export class Webhook {
     return this.#store.webhook.get(this.bot);
   }
 
-  /** Target of deliveries: URL and secret. `undefined` while the webhook or its app is disabled. */
+  /** URL and secret for deliveries, or `undefined` while the webhook or its app is disabled. */
   get endpoint(): Endpoint | undefined {
     const { url, secret, enabled } = this.state;
     if (url === null || !enabled || this.#store.apps.disabled(this.bot)) return undefined;
@@ -79,7 +77,7 @@ export class Webhook {
   }
 
   /**
-   * Saves the configuration, as the owner does in the developer portal, and resets the failure count. Disabling the
+   * Saves the configuration, as the owner would in the developer portal, and resets the failure count. Disabling the
    * webhook drops its pending deliveries, but their events stay in the log.
    *
    * @throws {PlatformError} 400 VALIDATION
@@ -106,7 +104,7 @@ export class Webhook {
     return this.view;
   }
 
-  /** Generates a new secret. The previous secret no longer signs. */
+  /** Generates a new secret, which signs all later deliveries. */
   regenerateSecret(): string {
     const secret = newWebhookSecret();
     this.#store.webhook.put(this.bot, { ...this.state, secret });
@@ -123,8 +121,7 @@ export class Webhook {
   }
 
   /**
-   * Counts a failure. After too many consecutive failures, the webhook is disabled (section 3 of the platform
-   * document).
+   * Counts a failure. After too many consecutive failures, disables the webhook (section 3 of the platform document).
    */
   failed(error: string): void {
     const before = this.state;
@@ -136,7 +133,7 @@ export class Webhook {
     const disabledReason = `${consecutiveFailures} deliveries in a row failed; last error: ${error}`;
     this.#store.transaction(() => {
       this.#configure({ ...before, consecutiveFailures, enabled: false, disabledReason });
-      // The owner's "system notification" (section 3 of the platform document).
+      // Section 3 of the platform document calls this the owner's "system notification".
       const notice = { type: "webhook.disabled", message: disabledReason } as const;
       this.#store.notifications.add({ bot: this.bot, at: this.#clock.now(), ...notice });
     });
@@ -160,7 +157,7 @@ export class Webhook {
 
 /**
  * Validates an endpoint's URL, which must use https (section 2 of the platform document). The local platform also
- * permits http on this machine, because the traffic does not leave the machine.
+ * allows http on this machine, because such traffic does not leave the machine.
  *
  * @returns the normalized URL
  * @throws {PlatformError} 400 VALIDATION

@@ -19,7 +19,7 @@ export class Webhooks {
     this.#options = options;
   }
 
-  /** @param bot the `seq` of the app's bot */
+  /** @param bot `seq` of the app's bot */
   of(bot: number): Webhook {
     return this.#app(bot).webhook;
   }
@@ -38,7 +38,7 @@ export class Webhooks {
     this.#app(bot).deliverer.restart();
   }
 
-  /** Cancels the next rounds of all schedules. Failures of deliveries in progress no longer count. */
+  /** Cancels the next rounds of all schedules. Failures of deliveries in flight no longer count. */
   reset(): void {
     for (const { deliverer } of this.#apps.values()) deliverer.reset();
   }

@@ -43,15 +43,13 @@ import { download, request } from "./request.ts";
 
 type Items<T> = { readonly items: readonly T[] };
 
-/** Events from the log, or a custom body that is signed unchanged. */
 export type Delivery = { readonly eventIds: readonly string[] } | { readonly body: string };
 
-/** Selects an app. Default: the selected bot's. */
 const ofBot = (of = bot.peek()) => ({ bot: of || undefined });
 const part = encodeURIComponent;
 
 /**
- * Control API client (docs/reference/local-platform.md), with a method for each request. Every method throws a
+ * Client for the control API (docs/reference/local-platform.md), with one method per request. Every method throws a
  * ControlError.
  */
 export const control = {
@@ -84,12 +82,11 @@ export const control = {
   comments: (postId: string) =>
     request<Items<ControlComment>>("GET", `/posts/${part(postId)}/comments`),
 
-  /** @param of username of the bot, for a timer or cron */
+  /** @param of username of the bot, required only for a timer or cron event */
   event: (id: string, of?: string) =>
     request<EventTrace>("GET", `/events/${part(id)}`, { query: { bot: of } }),
   delivery: (id: string) => request<DeliveryRecord>("GET", `/deliveries/${part(id)}`),
   call: (id: string) => request<CallRecord>("GET", `/calls/${part(id)}`),
-  /** @param of username of the receiving bot */
   deliver: (json: Delivery & { times?: number }, of?: string) =>
     request<{ deliveries: readonly DeliverResult[] }>("POST", "/deliveries", {
       query: ofBot(of),

@@ -1,6 +1,6 @@
 import { token } from "./token.ts";
 
-/** A refusal by the platform, or a missing response. */
+/** An error response from the platform, or a missing response. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
   /** The platform's error code, or `OFFLINE` if there was no response. */

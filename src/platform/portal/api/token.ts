@@ -3,22 +3,22 @@ import { signal } from "@preact/signals";
 const KEY = "service-bot-control-token";
 
 /**
- * Control token of the platform's current run. The token comes from the URL that the platform printed, and is kept in
- * local storage for later tabs. A cookie would be sent to every port on this machine, but local storage belongs to a
- * single port.
+ * The control token of the platform's current run. It comes from the URL that the platform printed, and is stored in
+ * local storage for later tabs. A cookie would be sent to every port on this machine, but local storage belongs to one
+ * port.
  */
 const current = signal(fromAddress() ?? localStorage.getItem(KEY) ?? "");
 
-/** True if there is no token or the platform refuses it. */
+/** True if there is no token, or if the platform rejects it. */
 export const isTokenRefused = signal(current.value === "");
 
-// Opening a URL with a new token does not reload the same tab.
+// Opening a URL with a new token in the same tab does not reload the page.
 addEventListener("hashchange", () => {
   const given = fromAddress();
   if (given !== undefined) current.value = given;
 });
 
-// Another tab has stored a newer run's token.
+// Another tab has stored the token of a newer run.
 addEventListener("storage", ({ key, newValue }) => {
   if (key === KEY && newValue !== null) current.value = newValue;
 });
@@ -27,7 +27,7 @@ export function token(): string {
   return current.value;
 }
 
-/** Stores a token that the user has entered, for other tabs too. */
+/** Stores a token that the user has entered, so that other tabs use it too. */
 export function saveToken(text: string): void {
   current.value = text;
   localStorage.setItem(KEY, text);

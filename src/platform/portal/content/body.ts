@@ -1,4 +1,4 @@
-/** Describes a custom body before its delivery. */
+/** Describes a custom body before it is delivered. */
 export function check(text: string): string {
   let body: unknown;
   try {
@@ -11,13 +11,13 @@ export function check(text: string): string {
   return `A batch of ${events.length === 1 ? "1 event" : `${events.length} events`}.`;
 }
 
-/** Returns whether the bot already had every event in a delivery. */
+/** Returns whether the bot had already received every event in the delivery. */
 export function isRepeat(body: string | undefined): boolean {
   const { stored, duplicates } = parse(body);
   return stored === 0 && Number(duplicates) > 0;
 }
 
-/** Returns "code: message" from a response that refuses a delivery. */
+/** Returns "code: message" from an error response to a delivery. */
 export function reasonOf(body: string | undefined): string | undefined {
   const { code, message }: { code?: unknown; message?: unknown } = Object(parse(body)["error"]);
   return typeof message === "string" ? `${code}: ${message}` : undefined;

@@ -14,7 +14,7 @@ interface Draft {
 
 const EMPTY: Draft = { text: "", images: [] };
 
-/** Unsent drafts by composer label. They persist when the user changes the view. */
+/** Unsent drafts by composer label. Kept when the user switches views. */
 const drafts = new Map<string, Signal<Draft>>();
 
 /** Set to true to focus the view's composer. */
@@ -25,15 +25,12 @@ export interface ComposerProps {
   readonly label: string;
   readonly send: string;
   readonly placeholder: string;
-  /** Username. */
   readonly from: string;
-  /** `imageKeys` are keys of uploaded images. */
   readonly onSend: (content: { text: string; imageKeys?: readonly string[] }) => Promise<unknown>;
   /** Closes the composer. A composer with this callback takes the focus when it appears. */
   readonly onCancel?: () => void;
 }
 
-/** A form for a text and up to four images, which the user chooses, pastes or drops. */
 export function Composer(props: ComposerProps) {
   const { label, send, placeholder, onCancel } = props;
   const { draft, isEmpty, refused, add, submit } = useDraft(props);
@@ -128,7 +125,7 @@ function useDraft({ label, from, onSend }: ComposerProps) {
       await onSend(imageKeys.length === 0 ? { text } : { text, imageKeys });
     });
     if (isSent) return;
-    // Keep text and images that were added in the meantime, after the unsent ones.
+    // Keep text and images that the user added in the meantime, after the unsent ones.
     draft.value = {
       text: [text, draft.value.text].filter(Boolean).join("\n"),
       images: [...images, ...draft.value.images].slice(0, MAX_IMAGES),
@@ -138,7 +135,7 @@ function useDraft({ label, from, onSend }: ComposerProps) {
     if (isEmpty) return;
     draft.value = EMPTY;
     setRefused([]);
-    // Chain the uploads to keep the order.
+    // Chain the uploads to keep the messages in order.
     last.current = last.current.then(deliver);
   };
   return { draft, isEmpty, refused, add, submit };

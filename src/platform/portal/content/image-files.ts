@@ -1,16 +1,16 @@
 /** Maximum number of images per text (section 8 of the platform document). */
 export const MAX_IMAGES = 4;
 
-/** Largest image, in bytes. The platform interprets 5 MB the same way. */
+/** The platform interprets 5 MB the same way. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
-/** Permitted types (section 4 of the platform document). */
+/** Allowed types (section 4 of the platform document). */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"];
 
 /**
- * Rejects files that the platform would refuse.
+ * Rejects files that the platform would reject.
  *
- * @param room number of images that still fit
+ * @param room maximum number of images to accept
  */
 export function sift(files: readonly File[], room: number): { taken: File[]; refused: string[] } {
   const refused = files.flatMap((file) => {

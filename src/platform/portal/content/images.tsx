@@ -6,11 +6,10 @@ export type Image = Omit<ImageView, "thumbUrl"> & Partial<Pick<ImageView, "thumb
 
 export interface ImagesProps {
   readonly images: readonly Image[];
-  /** Username. */
   readonly by: string;
 }
 
-/** Thumbnails of a text's images. A click opens an image, and the arrow keys show the other images. */
+/** Thumbnails of a text's images. A click opens an image, and the arrow keys switch between images. */
 export function Images({ images, by }: ImagesProps) {
   const [open, setOpen] = useState<number>();
   const shown = images[open ?? -1];
@@ -65,7 +64,7 @@ export function Images({ images, by }: ImagesProps) {
   );
 }
 
-/** Uses only the path, because the page may be open under a host name other than the platform's own. */
+/** Returns only the path, because the page may be open under a host name other than the platform's own. */
 function pathOf(url: string): string {
   return new URL(url).pathname;
 }

@@ -3,7 +3,7 @@ import { say } from "../parts/toast.tsx";
 import { isRepeat, reasonOf } from "./body.ts";
 
 /**
- * Delivers events or a body again, and reports the bot's response.
+ * Delivers events or a body again, and shows the bot's response.
  *
  * @param bot default: the selected bot
  */

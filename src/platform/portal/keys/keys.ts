@@ -6,13 +6,12 @@ export interface Key {
   readonly key: string;
   readonly label: string;
   readonly run: () => void;
-  /** Heading in the list of shortcuts. */
   readonly group: string;
 }
 
 const registered = signal<readonly (readonly Key[])[]>([]);
 
-/** Active shortcuts. If several use the same key, the last one wins. */
+/** Active shortcuts. If several have the same key, the last one wins. */
 export const keys: ReadonlySignal<readonly Key[]> = computed(() => {
   // A view's shortcuts override the page's, in either order of registration.
   const all = registered.value.flat();
@@ -29,7 +28,7 @@ export function useKeys(mine: readonly Key[]): void {
   const current = useRef(mine);
   current.current = mine;
   const names = mine.map(({ key, label }) => `${key} ${label}`).join("\n");
-  // Compares shortcuts by name and looks the functions up later, because each render creates new functions. A layout
+  // Compare shortcuts by name and look the functions up later, because each render creates new functions. A layout
   // effect registers the keys before the user can see and press them.
   useLayoutEffect(() => {
     const own = current.current.map((each) => ({

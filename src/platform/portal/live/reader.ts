@@ -4,12 +4,12 @@ export interface ReadOutcome<T> {
 }
 
 interface PendingRead {
-  /** True if the data changed during the read, so that another read follows. */
+  /** True if the data changed during the read, so that another read is needed. */
   again: boolean;
   done: Promise<void>;
 }
 
-/** Reads on demand, one read at a time. Any demands during a read cause one more read afterwards. */
+/** Reads on demand, one read at a time. Requests during a read cause one more read afterwards. */
 export class Reader<T> {
   readonly #read: () => Promise<T>;
   readonly #show: (outcome: ReadOutcome<T>) => void;
@@ -22,7 +22,7 @@ export class Reader<T> {
 
   reload(): Promise<void> {
     if (this.#pending !== undefined) {
-      // Waits for the current read instead of cancelling it. Under constant change, no read would otherwise finish.
+      // Wait for the current read instead of cancelling it, because under constant change no read would ever finish.
       this.#pending.again = true;
       return this.#pending.done;
     }
@@ -32,7 +32,7 @@ export class Reader<T> {
     return mine.done;
   }
 
-  /** Discards the current read's result. */
+  /** Discards the result of the current read. */
   cancel(): void {
     this.#pending = undefined;
   }

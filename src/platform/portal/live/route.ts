@@ -6,7 +6,7 @@ export type View = (typeof views)[number];
 
 export interface Route {
   readonly view: View;
-  /** The open item, for example the id of an event. Empty if none is open. */
+  /** The open item, for example an event id. Empty if none is open. */
   readonly id: string;
 }
 

@@ -17,17 +17,17 @@ function ticker(intervalMs: number): ReadonlySignal<number> {
   return now;
 }
 
-/** The current time, for a clock with seconds. Updated more than once per second, so that the clock skips no second. */
+/** The current time, for a clock with seconds. Updated several times per second, so that the clock skips no second. */
 export const ticking: ReadonlySignal<number> = ticker(250);
 
 /** The current time, for relative times. Updated less often, because the page may show hundreds of them. */
 export const passing: ReadonlySignal<number> = ticker(5_000);
 
-/** Difference between the platform's clock and this browser's, in ms. */
+/** Difference between the platform's clock and the browser's, in ms. */
 export const clockOffset = signal(0);
 
 /**
- * Difference between the machine's clock and this browser's, in ms. A bot's timers, crons and states use the machine's
+ * Difference between the machine's clock and the browser's, in ms. A bot's timers, crons and states use the machine's
  * clock.
  */
 export const machineOffset = signal(0);

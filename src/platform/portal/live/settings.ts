@@ -1,9 +1,9 @@
 import { effect, type Signal, signal } from "@preact/signals";
 
-/** Username of the selected bot. Empty for the first one. */
+/** Username of the selected bot. Empty for the first bot. */
 export const bot: Signal<string> = createSetting("bot", "");
 
-/** Username of the person to act as. */
+/** Username of the user to act as. */
 export const person: Signal<string> = createSetting("person", "ada");
 
 export type Theme = "auto" | "light" | "dark";
@@ -14,7 +14,7 @@ effect(() => {
   else document.documentElement.dataset["theme"] = theme.value;
 });
 
-/** Creates a setting that the browser stores. */
+/** Creates a setting that is stored in the browser. */
 export function createSetting<T extends string>(name: string, fallback: T): Signal<T> {
   const key = `service-bot-portal-${name}`;
   const value = signal<T>((read(key) as T | null) ?? fallback);
@@ -22,7 +22,7 @@ export function createSetting<T extends string>(name: string, fallback: T): Sign
   return value;
 }
 
-// A browser may refuse storage. The setting then lasts until the page closes.
+// If the browser blocks storage, the setting lasts until the page closes.
 function read(key: string): string | null {
   try {
     return localStorage.getItem(key);

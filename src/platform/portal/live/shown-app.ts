@@ -7,7 +7,7 @@ const reading = createLive(control.apps, {
   concerns: ({ kind }) => kind !== "event" && kind !== "api" && kind !== "fault",
 });
 
-/** Reads the apps, and finds the selected app. */
+/** Returns all apps, and the selected one. */
 export function useShownApp() {
   const { data, error, reload } = reading.value;
   const apps = data?.items;

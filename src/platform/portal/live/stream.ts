@@ -7,19 +7,19 @@ export type Connection = "connecting" | "open" | "lost";
 
 export const connection = signal<Connection>("connecting");
 
-/** The platform keeps the same number of entries. */
+/** The platform keeps the same number of timeline entries. */
 const MAX_ENTRIES = 10_000;
 
-/** In ms. Renders are batched, because entries may arrive by the thousand. */
+/** Delay in which new entries are batched into one render, in ms. Entries may arrive by the thousand. */
 const COLLECT_MS = 50;
 
-/** In ms. Delay before a reconnection after a refusal. */
+/** Delay before reconnecting after the platform has rejected the connection, in ms. */
 const RETRY_MS = 1_000;
 
 /** The timeline, oldest first. */
 export const entries = signal<readonly TimelineEntry[]>([]);
 
-/** Called with new entries. Called without entries if any data may have changed. */
+/** Called with new entries, or with an empty list if any data may have changed. */
 type Listener = (entries: readonly TimelineEntry[]) => void;
 
 const listeners = new Set<Listener>();
@@ -27,22 +27,21 @@ let waiting: TimelineEntry[] = [];
 let scheduled = false;
 let run = "";
 
-/** Calls `listener` after each change. Returns a function that unsubscribes. */
+/** Calls `listener` after each change. Returns an unsubscribe function. */
 export function onChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Follows the platform's timeline while the page is open. */
 export function followPlatform(): void {
-  // Start from the beginning, because another run's entry numbers are meaningless. Known entries are skipped.
+  // Start from the beginning, because entry numbers from another run are meaningless. Known entries are skipped.
   const source = new EventSource(`/control/v1/stream?token=${token()}`);
   source.addEventListener("hello", ({ data }: MessageEvent<string>) => welcome(JSON.parse(data)));
   source.addEventListener("changed", () => notify([]));
   source.addEventListener("message", ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
   source.addEventListener("error", () => {
     connection.value = "lost";
-    // A refused source stays closed, because each run of the platform has a different token.
+    // A rejected EventSource stays closed. Each run of the platform has a different token.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => void comeBack(), RETRY_MS);
   });
 }
@@ -52,7 +51,7 @@ async function comeBack(): Promise<void> {
     await request("GET", "/state");
     isTokenRefused.value = false;
   } catch (error) {
-    // An EventSource does not report why it was refused.
+    // Send a request to find out the reason, because an EventSource does not report one.
     isTokenRefused.value = error instanceof ControlError && error.status === 401;
   }
   followPlatform();

@@ -5,25 +5,25 @@ import { ControlError } from "../api/request.ts";
 import { Reader } from "./reader.ts";
 import { onChange } from "./stream.ts";
 
-/** In ms. Waits before a read, because changes come in bursts. */
+/** Delay before a read, in ms, because changes come in bursts. */
 const SETTLE_MS = 60;
 
 export interface Live<T> {
-  /** `undefined` until the first read has ended. */
+  /** `undefined` until the first read has finished. */
   readonly data: T | undefined;
-  /** Error of the last read. `data` keeps its earlier value. */
+  /** The last read's error. `data` keeps its earlier value. */
   readonly error: Error | undefined;
   readonly reload: () => Promise<void>;
 }
 
 export interface LiveOptions {
-  /** Selects the timeline entries that may change the data. Default: all. */
+  /** Selects the timeline entries that may change the data. Default: all entries. */
   readonly concerns?: ((entry: TimelineEntry) => boolean) | undefined;
   /** Delay between a change and the read, in ms. Default 60. */
   readonly settleMs?: number | undefined;
 }
 
-/** Creates shared data. Reads once a component uses the data, and again after each change. */
+/** Creates data shared by all components. Reads it when the first component uses it, and again after each change. */
 export function createLive<T>(
   read: () => Promise<T>,
   { concerns = () => true, settleMs = SETTLE_MS }: LiveOptions = {},
@@ -60,9 +60,9 @@ export function createLive<T>(
 }
 
 /**
- * Reads data for a component, and again after each change.
+ * Reads data for one component, and again after each change.
  *
- * @param key a new value discards the data and reads again
+ * @param key a new key discards the data and reads again
  */
 export function useLive<T>(
   read: () => Promise<T>,

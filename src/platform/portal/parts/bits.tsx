@@ -4,7 +4,6 @@ import { clockOffset, passing, ticking } from "../live/second.ts";
 import type { Live } from "../live/use-live.ts";
 import { ago, duration } from "./duration.ts";
 
-/** An empty state that suggests a first step. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -32,7 +31,7 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** Renders data after the first read, and the error if a read fails. */
+/** Renders data after the first read, or the error if a read fails. */
 export function Loaded<T>({ live: { data, error, reload }, children }: LoadedProps<T>) {
   return (
     <>
@@ -43,7 +42,7 @@ export function Loaded<T>({ live: { data, error, reload }, children }: LoadedPro
   );
 }
 
-/** A person's or bot's initial, in a color derived from the username. */
+/** The initial of a user or bot, in a color derived from the username. */
 export function Avatar({ username, isBot = false }: { username: string; isBot?: boolean }) {
   const hue = [...username].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 7);
   return (
@@ -57,19 +56,18 @@ export function Avatar({ username, isBot = false }: { username: string; isBot?: 
   );
 }
 
-/** Label for bot content (section 1 of the platform document). */
+/** Label for content written by a bot (section 1 of the platform document). */
 export function BotLabel() {
   return <span class="label">bot</span>;
 }
 
 interface TimeProps {
-  /** ISO 8601. */
   readonly at: string;
   /** Offset of the clock that the time comes from. Default: the platform's clock. */
   readonly by?: ReadonlySignal<number>;
 }
 
-/** A relative time in the past. Hover shows the exact time. */
+/** A relative time in the past. Hovering shows the exact time. */
 export function Time({ at, by = clockOffset }: TimeProps) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
@@ -78,7 +76,7 @@ export function Time({ at, by = clockOffset }: TimeProps) {
   );
 }
 
-/** The time left: "in 4 s", or "now". */
+/** The remaining time: "in 4 s", or "now". */
 export function Until({ at, by = clockOffset }: TimeProps) {
   const left = Date.parse(at) - ticking.value - by.value;
   return (

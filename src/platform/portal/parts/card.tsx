@@ -34,7 +34,7 @@ export interface Row {
 }
 
 export interface ListCardProps extends CardProps {
-  /** `undefined` until the first read has ended. */
+  /** `undefined` until the first read has finished. */
   readonly rows: readonly Row[] | undefined;
 }
 

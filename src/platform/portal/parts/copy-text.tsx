@@ -4,16 +4,16 @@ import { Dialog } from "./dialog.tsx";
 import { say } from "./toast.tsx";
 
 export interface Copying {
-  /** @param done toast after success */
+  /** @param done toast text after success */
   readonly copy: (text: string, done: string) => Promise<void>;
   /** Fallback that shows the text if the browser blocks copying. The caller must render it. */
   readonly byHand: ComponentChildren;
 }
 
 /**
- * Copies texts to the clipboard.
+ * Returns a function that copies text to the clipboard.
  *
- * @param title heading of the dialog that shows a text to copy
+ * @param title heading of the dialog that shows the text if copying is blocked
  */
 export function useCopy(title: string): Copying {
   const [text, show] = useState<string>();
@@ -43,7 +43,7 @@ interface TextToCopyProps {
   readonly onClose: () => void;
 }
 
-/** A dialog with a selected text for the user to copy. */
+/** A dialog with the text selected, so that the user can copy it. */
 function TextToCopy({ title, text, onClose }: TextToCopyProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.select(), []);

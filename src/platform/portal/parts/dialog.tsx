@@ -8,11 +8,10 @@ export interface DialogProps {
   readonly onClose: () => void;
   readonly children: ComponentChildren;
   readonly wide?: boolean;
-  /** Ignores Escape and clicks outside the dialog, because the content is never shown again. */
+  /** Ignores Escape and clicks outside the dialog, because its content is shown only once. */
   readonly firm?: boolean;
 }
 
-/** A modal dialog. Escape or a click outside closes it. */
 export function Dialog({ title, onClose, children, wide = false, firm = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();

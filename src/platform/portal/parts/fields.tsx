@@ -10,7 +10,7 @@ interface Option {
   readonly checked?: boolean;
 }
 
-/** Constraints that the browser validates. */
+/** Includes constraints that the browser validates. */
 export interface FieldSpec {
   readonly name: string;
   readonly label: string;

@@ -5,7 +5,6 @@ import { type FieldSpec, Fields } from "./fields.tsx";
 import { attempt } from "./toast.tsx";
 import { Values } from "./values.ts";
 
-/** Runs one call at a time and reports its result. */
 function useTask(run: (form?: HTMLFormElement) => unknown, done: string | undefined) {
   const [busy, setBusy] = useState(false);
   const start = async (form?: HTMLFormElement) => {
@@ -18,9 +17,8 @@ function useTask(run: (form?: HTMLFormElement) => unknown, done: string | undefi
 }
 
 export interface ActionProps {
-  /** If it throws, the page shows the error's message. */
+  /** If it throws, the page shows the error message. */
   readonly run: () => unknown;
-  /** Toast text after success. */
   readonly done?: string | undefined;
   readonly tone?: "primary" | "danger" | "quiet" | undefined;
   readonly disabled?: boolean;
@@ -36,7 +34,7 @@ export interface ActionProps {
     | undefined;
 }
 
-/** A button that changes the platform. Ignores clicks until the change has ended. */
+/** A button that changes the platform. Ignores clicks while the change is in progress. */
 export function Action({ run, done, confirm, ...look }: ActionProps) {
   const { tone, disabled = false, title, shortcut, label, small = false, children } = look;
   const { busy, start } = useTask(run, done);
@@ -84,14 +82,13 @@ export function Action({ run, done, confirm, ...look }: ActionProps) {
 }
 
 export interface FormProps {
-  /** Accessible name for screen readers. */
   readonly label: string;
   readonly fields?: readonly FieldSpec[];
   readonly submit: ComponentChildren;
   /** Keyboard shortcut that submits the initial values. */
   readonly shortcut?: string | undefined;
   readonly tone?: "primary";
-  /** If it throws, the page shows the error's message and the fields keep their values. */
+  /** If it throws, the page shows the error message and the fields keep their values. */
   readonly run: (values: Values) => unknown;
   readonly done?: string | undefined;
   /** Keeps the submitted values in the fields. By default, the fields return to their initial values. */
@@ -102,7 +99,6 @@ export interface FormProps {
   readonly more?: ComponentChildren;
 }
 
-/** A form with one button. The browser validates its fields. */
 export function Form(props: FormProps) {
   const {
     label,

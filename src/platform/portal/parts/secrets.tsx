@@ -7,7 +7,7 @@ import { Action } from "./form.tsx";
 
 interface Secret {
   readonly title: string;
-  /** Lines for the bot's .env, by variable. */
+  /** Values for the bot's .env file, by variable name. */
   readonly env: Readonly<Record<string, string>>;
   readonly note: ComponentChildren;
 }
@@ -18,7 +18,7 @@ export function showSecret(secret: Secret): void {
   visibleSecret.value = secret;
 }
 
-/** Dialog for `showSecret`. A click outside does not close it. */
+/** Shows the secret from `showSecret`. A click outside does not close the dialog. */
 export function SecretDialog() {
   const { copy, byHand } = useCopy(".env lines");
   if (visibleSecret.value === undefined) return null;

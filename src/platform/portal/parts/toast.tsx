@@ -9,7 +9,7 @@ interface Toast {
 
 const toasts = signal<readonly Toast[]>([]);
 
-/** In ms. Success toasts close automatically; errors stay. */
+/** Success toasts close after this time, in ms. Errors stay open. */
 const SHOWN_MS = 4_000;
 
 const MAX_TOASTS = 4;
@@ -23,7 +23,7 @@ export function say(text: string, tone: Toast["tone"] = "good"): void {
   if (tone === "good") setTimeout(() => close(id), SHOWN_MS);
 }
 
-/** Runs a task, and shows its success or error as a toast. Resolves with true on success. */
+/** Runs a task and shows a toast on success or failure. Resolves with true on success. */
 export async function attempt(task: () => unknown, done?: string): Promise<boolean> {
   try {
     await task();
@@ -39,10 +39,9 @@ function close(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-/** Number of open dialogs. A dialog renders the toasts itself, because the rest of the page is inert. */
+/** Number of open dialogs. An open dialog renders the toasts itself, because the rest of the page is inert. */
 export const dialogs = signal(0);
 
-/** The page's toasts. Screen readers announce each toast. */
 export function Toasts({ inDialog = false }: { readonly inDialog?: boolean }) {
   if (!inDialog && dialogs.value > 0) return null;
   return (

@@ -1,10 +1,9 @@
 export class Values extends FormData {
-  /** Returns a form value, trimmed. Empty if absent. */
+  /** Returns a trimmed form value. Empty if absent. */
   text(name: string): string {
     return String(this.get(name) ?? "").trim();
   }
 
-  /** Returns the checked values, in page order. */
   checked<T extends string>(name: string): T[] {
     return this.getAll(name).map((value) => value as T);
   }

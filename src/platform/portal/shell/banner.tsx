@@ -10,7 +10,7 @@ import { platformScenarios, type Situation } from "../views/faults/platform.tsx"
 import { activeFault, describeHeld, targets } from "../views/faults/scenarios.ts";
 import { isMachineTime } from "../views/settings/clock.ts";
 
-/** In ms. Each delivery and each request may use up a fault and cause a read. */
+/** Delay before a read, in ms, because each delivery and each request may use up a fault. */
 const SETTLE_MS = 300;
 
 async function readTrouble() {
@@ -88,7 +88,6 @@ function ofFaults({ faults, clock }: Trouble): readonly Banner[] {
   return found;
 }
 
-/** Sets the clock to the machine's time and unfreezes it. */
 export async function resetClock(): Promise<void> {
   const { now, offsetMs } = await control.clock();
   const machineTime = new Date(Date.parse(now) - offsetMs).toISOString();

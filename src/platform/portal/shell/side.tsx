@@ -12,7 +12,6 @@ export interface SideProps {
   readonly onKeys: () => void;
 }
 
-/** The navigation bar: views, selected bot and selected person. */
 export function Side({ current, onKeys }: SideProps) {
   const failed = failedCount.value;
   return (
@@ -62,13 +61,13 @@ export function Side({ current, onKeys }: SideProps) {
   );
 }
 
-/** Select fields for the bot, if there are several, and for the person to act as. */
+/** Select fields for the user to act as, and for the bot if there are several. */
 export function Choices() {
   const { apps = [], app } = useShownApp();
   const { people } = usePeople();
   // A reset or restore may remove the selected bot.
   if (apps.length > 0 && bot.value !== "" && app?.bot.username !== bot.value) bot.value = "";
-  // A person does not exist until their first action.
+  // A user does not exist until their first action, but is already selected.
   const names = new Set([...people.map(({ username }) => username), person.value]);
   return (
     <>

@@ -7,12 +7,12 @@ import { overview } from "../events/store.ts";
 import { isOwn, keyOfEvent, type Story } from "../events/stories.ts";
 import { ConversationData } from "./conversation-data.tsx";
 
-/** Number of events to list. The Events view lists all events. */
+/** Number of events to list. The Events view lists all of them. */
 const LISTED = 8;
 
 /**
- * Key of the event whose trace is open. `undefined` means the newest event. On a narrow screen, the activity is visible
- * while a key is set.
+ * Key of the event whose trace is open, or `undefined` for the newest event. On a narrow screen, the activity is
+ * visible only while a key is set.
  */
 export const traced = signal<string>();
 
@@ -34,7 +34,7 @@ const newestIn = computed(
   () => new Map([...overview.value.stories.values()].map((story) => [placeOf(story.event), story])),
 );
 
-/** Returns whether a conversation's newest event, or the newest event for any post, has failed. */
+/** Returns whether the newest event of a conversation, or of all posts, has failed. */
 export function isFailing(place: string): boolean {
   const newest = newestIn.value.get(place);
   return newest !== undefined && isTrouble(newest, overview.value);
@@ -63,11 +63,11 @@ export function ActivityButton() {
 export interface EventOutcomeProps {
   /** Id of a message, post or comment. */
   readonly of: string;
-  /** True for the last message, which may still wait for its reply. Other entries show only failures. */
+  /** True for the last message, whose reply may be pending. Other entries show only failures. */
   readonly isLast?: boolean;
 }
 
-/** An event's outcome, below the text that caused the event. A click opens the event's trace. */
+/** An event's outcome, shown below the text that caused the event. A click opens the event's trace. */
 export function EventOutcome({ of, isLast = false }: EventOutcomeProps) {
   const story = storyOf.value.get(of);
   if (story?.event.contentId !== of) return null;
@@ -81,7 +81,7 @@ export function EventOutcome({ of, isLast = false }: EventOutcomeProps) {
 }
 
 export interface ActivityProps {
-  /** Id of a conversation, or "posts". `undefined` if the conversation has no message yet. */
+  /** Conversation id, or "posts". `undefined` if the conversation has no messages yet. */
   readonly of: string | undefined;
 }
 
@@ -130,8 +130,8 @@ export function Activity({ of }: ActivityProps) {
   );
 }
 
-/** Returns an event's conversation, or "posts". `undefined` for a timer or cron without a conversation or post. */
+/** Returns an event's conversation id, "posts", or `undefined` for a timer or cron without a conversation or post. */
 function placeOf({ id, conversationId, postId }: Story["event"]): string | undefined {
-  // A follow has no post, but is listed with the posts.
+  // List a follow with the posts, although it has no post.
   return conversationId ?? (postId !== undefined || !isOwn(id) ? "posts" : undefined);
 }

@@ -1,7 +1,7 @@
 import { StateItem, TimerItems, useStates, useTimers } from "../state/lists.tsx";
 
 export interface ConversationDataProps {
-  /** A conversation's lane: `dm:<conversation>`. */
+  /** The conversation's lane: `dm:<conversation>`. */
   readonly of: string;
 }
 

@@ -10,7 +10,7 @@ import { Log } from "./log.tsx";
 import { nameOf, rolesIn } from "./talks.ts";
 
 export interface ConversationProps {
-  /** `undefined` if the conversation has no message yet. */
+  /** `undefined` if the conversation has no messages yet. */
   readonly id: string | undefined;
   readonly conversation: ControlConversation | undefined;
   readonly bot: Profile;
@@ -60,7 +60,7 @@ function speaker(): AuthorView {
   return { username: person.value, name: person.value, isBot: false };
 }
 
-/** Title of an open conversation or the posts. On a phone, it links back to the list. */
+/** Title of the open conversation or of the posts. On a phone, it links back to the list. */
 export function PaneHead({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <header class="pane-head">

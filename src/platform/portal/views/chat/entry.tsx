@@ -5,7 +5,6 @@ import { Avatar, BotLabel, Time } from "../../parts/bits.tsx";
 import { EventOutcome } from "./activity.tsx";
 
 export interface EntryProps {
-  /** A message, post or comment. A message's author has only a username. */
   readonly of: {
     readonly id: string;
     readonly text: string;
@@ -13,16 +12,14 @@ export interface EntryProps {
     readonly author: Omit<AuthorView, "name"> & Partial<AuthorView>;
     readonly createdAt: string;
   };
-  /** Link to a post. */
   readonly href?: string | undefined;
-  /** Hides the author, for consecutive entries by the same author. */
+  /** Hides the author of consecutive entries by the same author. */
   readonly isHeadless?: boolean;
   readonly isLast?: boolean;
   /** Rendered above the text. */
   readonly children?: ComponentChildren;
 }
 
-/** A message, post or comment, with the outcome of its event. */
 export function Entry({ of, href, isHeadless = false, isLast = false, children }: EntryProps) {
   const { username, name, isBot } = of.author;
   return (

@@ -10,7 +10,6 @@ import { attempt } from "../../parts/toast.tsx";
 import { trace } from "./activity.tsx";
 import { Entry } from "./entry.tsx";
 
-/** Messages per request. */
 const PAGE_LIMIT = 50;
 
 /** Distance from the end that still counts as the end, in CSS pixels. */
@@ -18,7 +17,7 @@ const END_TOLERANCE = 32;
 
 export interface LogProps {
   readonly id: string;
-  /** Username of the author whose messages are on the right. */
+  /** Username of the author whose messages appear on the right. */
   readonly own: string;
   readonly name: string;
 }
@@ -27,8 +26,8 @@ export interface LogProps {
 export function Log({ id, own, name }: LogProps) {
   const log = useRef<HTMLDivElement>(null);
   /**
-   * Oldest message to reload. Set only while the end is not visible, so that the list still begins with the same
-   * message.
+   * Oldest message to reload. Set only while the end is out of view, so that the list still begins with the same
+   * message after a reload.
    */
   const oldest = useRef<string | undefined>(undefined);
   const [isUnseen, setUnseen] = useState(false);
@@ -50,7 +49,7 @@ export function Log({ id, own, name }: LogProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop } }) => {
-          // `scrollTop` is 0 at the end and negative above.
+          // `scrollTop` is 0 at the end and negative above it.
           const isEnd = scrollTop > -END_TOLERANCE;
           oldest.current = isEnd ? undefined : (oldest.current ?? items[0]?.id);
           if (isEnd) setUnseen(false);
@@ -136,10 +135,9 @@ function onKey(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): 
 
 interface MessageProps {
   readonly message: MessageView;
-  /** The message that this message replies to, if the list has it. */
+  /** The message that this one replies to, if it is in the list. */
   readonly answered: MessageView | undefined;
   readonly isOwn: boolean;
-  /** True if the previous message has the same author. */
   readonly isSameAuthor: boolean;
   readonly isLast: boolean;
   readonly onDelete: () => void;
@@ -147,7 +145,7 @@ interface MessageProps {
 
 function Message({ message, answered, isOwn, isSameAuthor, isLast, onDelete }: MessageProps) {
   const { id, authorUsername: by, fromBot, text, images, createdAt } = message;
-  // A deleted message keeps its place but has no text and no images (section 2 of the platform document).
+  // A deleted message stays in the list but has no text and no images (section 2 of the platform document).
   const isDeleted = text === "" && images.length === 0;
   const time = new Date(createdAt).toLocaleString();
   return (

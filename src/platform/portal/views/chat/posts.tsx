@@ -17,7 +17,7 @@ import { threaded } from "./threads.ts";
 
 type Act = Omit<ActInput, "from">;
 
-/** Performs an action as the selected person. Shows a note if no bot gets an event. */
+/** Performs an action as the selected user. Shows a note if no bot gets an event. */
 async function act(input: Act): Promise<void> {
   const { events } = await control.act({ ...input, from: person.value });
   if (events.length === 0)
@@ -26,7 +26,7 @@ async function act(input: Act): Promise<void> {
 
 export interface PostsProps {
   readonly bot: Profile;
-  /** `undefined` means all posts. */
+  /** `undefined` for all posts. */
   readonly postId: string | undefined;
 }
 
@@ -115,7 +115,7 @@ function Post({ post, bot }: { readonly post: ControlPost; readonly bot: Profile
   );
 }
 
-/** Actions on a post: type, label, and the field that has the count. */
+/** Actions on a post: type, label, and the field that contains the count. */
 const postActs = [
   ["comment", "Comment", "comments"],
   ["like", "Like", "likes"],

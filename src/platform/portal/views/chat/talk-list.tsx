@@ -12,8 +12,8 @@ import { isFailing, traced } from "./activity.tsx";
 import { between, nameOf } from "./talks.ts";
 
 /**
- * Reads all conversations, sorted by latest message. Includes all of the person's conversations, even beyond the first
- * page.
+ * Reads all conversations, sorted by latest message. Includes every conversation of the user, even those beyond the
+ * first page.
  */
 export function useConversations(of: string): Pages<ControlConversation> {
   const concerns = touches("conversationId");
@@ -30,12 +30,12 @@ export interface TalkListProps {
   readonly conversations: Pages<ControlConversation>;
   readonly people: readonly Profile[];
   readonly bot: Profile;
-  /** Id of the open conversation, or "posts". */
+  /** Conversation id, or "posts". */
   readonly open: string | undefined;
   readonly onNew: () => void;
 }
 
-/** The posts, the people who talk to the bot, and conversations without the bot. */
+/** The posts, the users who talk to the bot, and conversations without the bot. */
 export function TalkList({ conversations, people, bot, open, onNew }: TalkListProps) {
   const { data: all = [], error, reload, more, loadMore } = conversations;
   const names = new Set([...people.map(({ username }) => username), person.value]);
@@ -66,9 +66,9 @@ export function TalkList({ conversations, people, bot, open, onNew }: TalkListPr
 }
 
 interface TalkProps {
-  /** Username of the person to act as. Without a person, the row opens the conversation by id. */
+  /** Username of the user to act as. If omitted, the row opens the conversation by its id. */
   readonly speaker?: string;
-  /** Without a conversation and a person, the row opens the posts. */
+  /** If `speaker` and `talk` are both omitted, the row opens the posts. */
   readonly talk?: ControlConversation | undefined;
   readonly isOpen: boolean;
 }

@@ -14,13 +14,13 @@ export function between(
 
 const list = new Intl.ListFormat("en");
 
-/** Returns a conversation's members, people first: "@ben and @bot". */
+/** Returns a conversation's members, with users first: "@ben and @bot". */
 export function nameOf(members: readonly AuthorView[]): string {
   const sorted = members.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
   return list.format(sorted.map(({ username }) => `@${username}`));
 }
 
-/** A conversation's author and bot, or the reason why the portal cannot write to the conversation. */
+/** The user and the bot in a conversation, or the reason why the portal cannot write to it. */
 export type Roles =
   | { readonly from: string; readonly to: string }
   | { readonly from?: undefined; readonly closed: string };

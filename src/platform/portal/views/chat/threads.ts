@@ -5,11 +5,11 @@ const MAX_DEPTH = 3;
 
 export interface Threaded {
   readonly comment: ControlComment;
-  /** 0 for a comment on the post, up to 3. */
+  /** 0 for a comment on the post itself, up to 3. */
   readonly depth: number;
 }
 
-/** Sorts each comment after the comment that it replies to. Siblings stay in order, oldest first. */
+/** Places each comment after the one it replies to. Siblings stay in order, oldest first. */
 export function threaded(comments: readonly ControlComment[]): readonly Threaded[] {
   const ids = new Set(comments.map(({ id }) => id));
   const answers = Map.groupBy(comments, ({ replyToId }) =>

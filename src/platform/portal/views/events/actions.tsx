@@ -20,7 +20,6 @@ export interface UsesProps extends Pick<EventTrace, "event" | "bot"> {
   readonly canRun: boolean;
 }
 
-/** Buttons that reuse an event, each with a shortcut. */
 export function Uses({ event, bot, parts, canRun }: UsesProps) {
   const what = { eventIds: [event.id] };
   const [open, setOpen] = useState<"edit" | "test">();
@@ -80,7 +79,6 @@ interface DialogProps extends Pick<EventTrace, "event"> {
   readonly onClose: () => void;
 }
 
-/** Sends a delivery with a custom body. */
 function EditDialog({ event, bot, onClose }: DialogProps & Pick<EventTrace, "bot">) {
   const [text, setText] = useState(() => JSON.stringify({ events: [event] }, null, 2));
   return (

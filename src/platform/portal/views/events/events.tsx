@@ -8,10 +8,9 @@ import { overview, showAll, visibleThings } from "./store.ts";
 import { entryOf, idOf, type Thing } from "./stories.ts";
 import { Trace } from "./trace.tsx";
 
-/** Number of initial rows, and of rows that "Show older" adds. */
+/** Number of rows to show at first, and to add with "Show older". */
 const PAGE = 100;
 
-/** Every event with its outcome, newest first. */
 export function Events() {
   const { id } = route.value;
   const things = visibleThings.value;
@@ -75,7 +74,7 @@ function List({ things, open }: { readonly things: readonly Thing[]; readonly op
   );
 }
 
-/** Summarizes the requests without new events in one line. */
+/** Summarizes polls without new events in one line. */
 function IdleLine() {
   const { idle } = overview.value;
   if (idle === undefined) return null;

@@ -1,15 +1,16 @@
 import type { AnyEvent, CallRecord } from "../../../types.ts";
 
 export interface Fixture {
-  /** Name of the file below `test/`. */
+  /** Name of the file in `test/`. */
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Generates a test for a bot from the template "starter". The test asserts that the event leads to the same replies.
+ * Generates a test for a bot created from the starter template. The test asserts that the event leads to the same
+ * replies.
  *
- * @param calls API requests that the event caused; `undefined` if the bot has not received it yet
+ * @param calls API requests that the event caused, or `undefined` if the bot has not received the event yet
  */
 export function fixtureOf(event: AnyEvent, calls?: readonly CallRecord[]): Fixture {
   const slug = (text: string) => text.replace(/[^A-Za-z0-9_]+/g, "-");

@@ -15,19 +15,19 @@ import {
   type Thing,
 } from "./stories.ts";
 
-/** `bad` needs attention; `warn` may resolve without action. */
+/** `bad` needs attention. `warn` may resolve without action. */
 export type Tone = "bad" | "warn" | "plain";
 
 export interface OutcomeLabel {
   readonly tone: Tone;
   readonly text: string;
-  /** Start of a result that is still in progress. ISO 8601. */
+  /** Time since which the result has been in progress. ISO 8601. */
   readonly since?: string;
 }
 
 export type Bots = Pick<Overview, "reporting" | "off">;
 
-/** In ms. Slower requests are highlighted, and slower runs show their duration. */
+/** Slower requests are highlighted, and slower runs show their duration. */
 export const SLOW_MS = 2_000;
 
 export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): OutcomeLabel {
@@ -108,7 +108,7 @@ export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): st
 
 const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
 
-/** Describes a platform change: "Webhook disabled: 20 failures in a row". */
+/** Describes a change to the platform: "Webhook disabled: 20 failures in a row". */
 export function changeOf({ entry }: Change): string {
   if (entry.kind === "app") return `App of @${entry.bot}: ${entry.change}`;
   const detail = entry.kind === "webhook" ? entry.reason : entry.detail;

@@ -65,11 +65,11 @@ export interface FailedDelivery {
   readonly status: number | null;
   readonly error?: string;
   readonly fault?: string;
-  /** Error code in the bot's response. Absent if the response has no code. */
+  /** Error code in the bot's response, if any. */
   readonly code?: string | undefined;
 }
 
-/** Returns the remedy for a failed delivery. `undefined` for a success or an unknown failure. */
+/** Returns the remedy for a failed delivery, or `undefined` for a success or an unknown failure. */
 export function remedyOf({ status, error, fault, code = "" }: FailedDelivery): Remedy | undefined {
   if (error === undefined) return undefined;
   if (fault !== undefined) {

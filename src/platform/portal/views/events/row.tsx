@@ -21,11 +21,10 @@ import { Trace } from "./trace.tsx";
 export interface RowProps {
   readonly thing: Thing;
   readonly isOpen: boolean;
-  /** Opens a row next to a conversation, with a brief trace. Default: navigates to the row's URL. */
+  /** Opens the event next to its conversation, with a brief trace. Default: navigates to the row's URL. */
   readonly onOpen?: (id: string) => void;
 }
 
-/** A list row. Events and requests expand below it. */
 export function Row({ thing, isOpen, onOpen }: RowProps) {
   if (thing.kind === "change") {
     const { entry } = thing;
@@ -78,7 +77,7 @@ function outcomeOfCalls(calls: Calls): OutcomeLabel {
   return { tone, text: answerOf(calls.call).text + times };
 }
 
-/** An outcome in its color. Includes the elapsed time if the outcome is in progress. */
+/** An outcome in its color. Includes the elapsed time while the outcome is in progress. */
 export function OutcomeText({ outcome }: { readonly outcome: OutcomeLabel }) {
   const { tone, text, since } = outcome;
   return (

@@ -1,7 +1,7 @@
-/** Matches frames in Node and in packages, which rarely need a fix. */
+/** Matches frames in Node and in packages, because the bug is rarely there. */
 const FOREIGN = /\bnode:|\/node_modules\//;
 
-/** Number of frames to show. Later frames are rarely the cause. */
+/** Maximum number of frames to show. Frames further down are rarely the cause. */
 const MAX_FRAMES = 3;
 
 export interface Frame {

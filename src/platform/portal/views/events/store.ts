@@ -7,7 +7,7 @@ import { type Overview, overviewOf, type Thing } from "./stories.ts";
 
 export const text = createSetting<string>("events-text", "");
 
-/** Selected event type. Empty means every type. */
+/** Selected event type. Empty for every type. */
 export const type = createSetting<string>("events-type", "");
 
 export const trouble = createSetting<"all" | "trouble">("events-trouble", "all");
@@ -21,7 +21,7 @@ export const visibleThings: ReadonlySignal<readonly Thing[]> = computed(() => {
   return select(overview.value, filter).toReversed();
 });
 
-/** Number of failed events and dead letters, and of requests that still fail. */
+/** Number of failed events, dead letters, and requests that are still failing. */
 export const failedCount: ReadonlySignal<number> = computed(() => {
   const { things } = overview.value;
   return things.filter((thing) => isTrouble(thing, overview.value)).length;

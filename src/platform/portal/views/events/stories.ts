@@ -31,7 +31,7 @@ export interface Change {
   readonly entry: EntryOf<"webhook" | "app" | "fault" | "state">;
 }
 
-/** A list row. */
+/** A row in the list. */
 export type Thing = Story | Calls | Change;
 
 export function entryOf(thing: Thing) {
@@ -40,8 +40,8 @@ export function entryOf(thing: Thing) {
 }
 
 /**
- * Returns an event's key, unique among all bots: its id, or `bot/id` for a timer or cron, because several bots' crons
- * may share an id.
+ * Returns an event's key, which is unique across all bots: its id, or `bot/id` for a timer or cron event, because cron
+ * events of different bots may share an id.
  */
 export function keyOfEvent({ bot, id }: { bot?: string | undefined; id: string }): string {
   return isOwn(id) ? `${bot}/${id}` : id;
@@ -53,7 +53,7 @@ export function readKey(key: string): { readonly bot: string | undefined; readon
   return { bot, id };
 }
 
-/** Returns the id of an expandable row. For an event, this is its key. */
+/** Returns the id of an expandable row. For an event, the id is its key. */
 export function idOf(thing: Thing): string | undefined {
   const entry = entryOf(thing);
   if (entry.kind === "event") return keyOfEvent(entry);
@@ -61,14 +61,13 @@ export function idOf(thing: Thing): string | undefined {
 }
 
 export interface Overview {
-  /** Oldest first. */
   readonly things: readonly Thing[];
   /** By {@link keyOfEvent}. */
   readonly stories: ReadonlyMap<string, Story>;
-  /** Requests without new events. `undefined` if there are none. */
+  /** Polls without new events, or `undefined` if there were none. */
   readonly idle: { readonly count: number; readonly lastAt: string } | undefined;
   readonly off: ReadonlySet<string>;
-  /** Bots that report their runs. For all other bots, the timeline has only deliveries. */
+  /** Bots that report their runs. For all other bots, the timeline contains only deliveries. */
   readonly reporting: ReadonlySet<string>;
 }
 
@@ -83,7 +82,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   const stories = new Map<string, GrowingStory>();
   const reporting = new Set<string>();
   const off = new Set<string>();
-  /** Rows of failures, to which the next identical request is added. */
+  /** Rows of failed requests. The next identical failure is counted in the same row. */
   const failing = new Map<string, Calls>();
   let idle: Overview["idle"];
   for (const entry of entries) {
@@ -115,7 +114,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   return { things, stories, idle, off, reporting };
 }
 
-/** Returns whether an entry is part of another row. */
+/** Returns whether an entry is shown as part of another row. */
 function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part {
   if (entry.kind === "fault") {
     return entry.target === "api" && (entry.change === "held" || entry.change === "released");
@@ -123,7 +122,7 @@ function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part
   return entry.kind !== "webhook" && entry.kind !== "app" && entry.kind !== "state";
 }
 
-/** Adds a run's conversation or post to its timer event, because an earlier request may not have named it. */
+/** Adds a run's conversation or post to its timer event, because the requests before it may not have named one. */
 function placed(event: Story["event"], { conversationId, postId }: Run): Story["event"] {
   return { ...event, ...(conversationId && { conversationId }), ...(postId && { postId }) };
 }
@@ -134,7 +133,7 @@ function eventKeysOf(part: Part): readonly string[] {
   return id === undefined ? [] : [keyOfEvent({ bot, id })];
 }
 
-/** Returns whether a call read events from the log successfully. */
+/** Returns whether a call successfully read events from the log. */
 export function isRead(part: Part): part is Call & { readonly eventIds: readonly string[] } {
   return part.kind === "api" && part.status === 200 && part.eventIds !== undefined;
 }
@@ -150,7 +149,7 @@ function recover(failing: Map<string, Calls>, call: Call): void {
   failing.delete(keyOf(call));
 }
 
-/** Adds a row, or counts a failure in the row of earlier failures. */
+/** Adds a row, or counts a repeated failure in the existing row. */
 function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void {
   const before = failing.get(keyOf(call));
   if (before?.call.status === call.status) {
@@ -163,23 +162,23 @@ function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void
   if (isFailed(call)) failing.set(keyOf(call), row);
 }
 
-/** Returns whether the event is one of the bot's timers or crons, which are not in the log. */
+/** Returns whether the event is one of the bot's own timers or crons, which are not in the platform's log. */
 export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
-/** Returns the fault entry for a request that a fault still holds. `undefined` if there is no such request. */
+/** Returns the fault entry of a request that a fault is still holding, or `undefined` if there is none. */
 export function findHeldRequest(parts: readonly Part[]): FaultEntry | undefined {
   const last = parts.findLast(({ kind }) => kind !== "delivery");
   return last?.kind === "fault" && last.change === "held" ? last : undefined;
 }
 
-/** Returns the last run, or the decision after it. */
+/** Returns the last run, or the user's decision after it. */
 export function endOf(parts: readonly Part[]): Run | Decision | undefined {
   return parts.findLast((part) => part.kind === "run" || part.kind === "inbox");
 }
 
-/** Returns whether the bot received the event: false for a failed delivery, `undefined` for other entries. */
+/** Returns true if the bot received the event, false for a failed delivery, and `undefined` for other entries. */
 export function isTaken(part: Part): boolean | undefined {
   if (part.kind === "delivery") return part.error === undefined;
   return isRead(part) ? true : undefined;
@@ -194,7 +193,7 @@ export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   return first === run && run !== endOf(parts) ? run.error : undefined;
 }
 
-/** Returns an error's code. `undefined` if its message already begins with the code. */
+/** Returns an error's code, or `undefined` if its message already begins with the code. */
 export function codeOf({ code, message }: NonNullable<Run["error"]>): string | undefined {
   return code !== undefined && message.startsWith(code) ? undefined : code;
 }

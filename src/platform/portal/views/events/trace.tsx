@@ -30,7 +30,6 @@ interface TraceProps {
   readonly isBrief?: boolean;
 }
 
-/** An event with its deliveries, handler runs and the requests that it caused. */
 export function Trace({ id, isBrief = false }: TraceProps) {
   const { id: eventId, bot } = readKey(id);
   const live = useLive(() => control.event(eventId, bot), {
@@ -107,7 +106,7 @@ interface FailedRunProps {
 function FailedRun({ run, parts }: FailedRunProps) {
   const { at, eventId, bot, outcome, error, retryInMs } = run;
   const code = error && codeOf(error);
-  // For equal errors, a bot sends the stack only once.
+  // A bot sends the stack only with the first of several equal errors.
   const withStack = parts.findLast(
     (part) => part.kind === "run" && part.error?.stack !== undefined,
   );
@@ -166,7 +165,7 @@ function PartRow({ part, parts, from }: PartRowProps) {
   return <Line {...shown} at={part.at} from={from} />;
 }
 
-/** Describes an entry. `undefined` for a held request that was released. */
+/** Describes an entry. Returns `undefined` for a held request that was released. */
 function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "from"> | undefined {
   switch (part.kind) {
     case "delivery": {
@@ -215,7 +214,7 @@ interface LineProps {
   readonly kind: string;
   readonly what: ComponentChildren;
   readonly fault?: string | undefined;
-  /** True if a request's event is a guess. */
+  /** True if the request's event is a guess. */
   readonly guessed?: true | undefined;
   readonly result?: OutcomeLabel;
   readonly ms?: number;
@@ -223,7 +222,6 @@ interface LineProps {
   readonly children?: () => ComponentChildren;
 }
 
-/** A trace line, in columns: time, kind, object, result and duration. */
 function Line({ at, from, kind, what, fault, guessed, result, ms, children }: LineProps) {
   const [isOpen, setOpen] = useState(false);
   const cells = (
@@ -253,7 +251,7 @@ function Line({ at, from, kind, what, fault, guessed, result, ms, children }: Li
   );
 }
 
-/** Time since the event. Hover shows the exact time. */
+/** Time since the event. Hovering shows the exact time. */
 function Offset({ at, from }: { readonly at: string; readonly from: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>

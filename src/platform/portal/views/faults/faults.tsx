@@ -21,7 +21,6 @@ import {
   type Scenario,
 } from "./scenarios.ts";
 
-/** A menu of scenarios. Each active fault has a banner in every view. */
 export function Faults() {
   const { app } = useShownApp();
   const live = trouble.value;
@@ -62,7 +61,7 @@ function activeFirst<T extends { readonly active: boolean }>(rows: readonly T[])
   return rows.toSorted((a, b) => Number(b.active) - Number(a.active));
 }
 
-/** A row, with the fault's fields collapsed. */
+/** A row for a fault, with its fields collapsed. */
 function faultRow(scenario: Scenario, active: boolean) {
   const { title, key } = scenario;
   return {

@@ -10,7 +10,7 @@ export interface Situation {
   readonly hasStorage: boolean;
 }
 
-/** Problems that the app's owner or the platform causes. */
+/** Problems caused by the app's owner or by the platform. */
 export interface PlatformScenario {
   readonly title: string;
   /** The bot's reaction (docs/internals/guarantees.md). */
@@ -22,7 +22,7 @@ export interface PlatformScenario {
   readonly start: (now: Situation) => Promise<unknown>;
   /** Label of the button that ends the scenario. Default: "Turn on". */
   readonly action?: string;
-  /** Ends the scenario. Absent if it cannot be undone. */
+  /** Ends the scenario. Omitted if it cannot be undone. */
   readonly stop?: (now: Situation) => Promise<unknown>;
   readonly confirm?: ActionProps["confirm"];
 }

@@ -134,7 +134,7 @@ type Fault = { readonly mode: string } & {
 };
 
 interface FaultField extends Omit<FieldSpec, "name" | "value"> {
-  /** Describes the value in a banner. */
+  /** Formats the value for a banner. */
   readonly text: (value: number | string) => string;
 }
 
@@ -210,11 +210,11 @@ export function changeOf(scenario: Scenario, values: Values): FaultsChange {
     if (name === "match") return [[name, text]];
     return [[name, Number(text) / (name === "rate" ? 100 : 1)]];
   });
-  // The fields belong to the target, which the type cannot express.
+  // The fields belong to the target, but the type cannot express this.
   return { [target]: { mode: fault.mode, ...Object.fromEntries(given) } } as FaultsChange;
 }
 
-/** Returns whether a scenario's fault is active. Both faults must set `times`, or neither. */
+/** Returns whether a scenario's fault is active. Scenario and fault must either both set `times` or both omit it. */
 export function isActive(scenario: Scenario, faults: FaultsState): boolean {
   const { target, fault } = faultOf(scenario);
   const { mode, times } = faults[target];
@@ -225,7 +225,7 @@ export function endOf(scenario: Scenario): FaultsChange {
   return { [faultOf(scenario).target]: { mode: "none" } };
 }
 
-/** Describes a target's active fault with its details. `undefined` if there is no fault. */
+/** Describes a target's active fault in detail. Returns `undefined` if there is no fault. */
 export function activeFault(target: Target, faults: FaultsState): string | undefined {
   const now: Fault = faults[target];
   const sameMode = [...deliveries, ...requests].filter((scenario) => {
@@ -242,7 +242,7 @@ export function activeFault(target: Target, faults: FaultsState): string | undef
   return `${scenario.title}: ${[...details, end].filter(Boolean).join(", ")}`;
 }
 
-/** Counts held requests or late events, even after the fault has ended. `undefined` if there are none. */
+/** Counts held requests or late events, even after the fault has ended. Returns `undefined` if there are none. */
 export function describeHeld(target: Target, faults: FaultsState): string | undefined {
   const held = target === "webhook" ? 0 : faults[target].held;
   if (held === 0) return undefined;

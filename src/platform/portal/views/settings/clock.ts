@@ -1,18 +1,18 @@
 import type { ClockView } from "../../../types.ts";
 
-/** The platform clock's state, and the browser's time when it was read, in ms since 1970. */
+/** The platform clock's state, and the browser's time at which it was read, in ms since 1970. */
 export interface ReadClock {
   readonly view: ClockView;
   readonly readAt: number;
 }
 
 /**
- * Largest permitted difference between a signature's time and the bot's clock, in ms (section 5 of the platform
- * document, rule 7).
+ * Maximum difference between a signature's time and the bot's clock, in ms (section 5 of the platform document, rule
+ * 7).
  */
 const REPLAY_WINDOW_MS = 300_000;
 
-/** In ms. A smaller offset may just be the request's duration. */
+/** A smaller offset may just be the duration of the request, in ms. */
 const NO_OFFSET_MS = 1_000;
 
 /** Converts the browser's time to the platform's, in ms since 1970. */
@@ -29,7 +29,7 @@ export function isMachineTime(offsetMs: number): boolean {
   return Math.abs(offsetMs) < NO_OFFSET_MS;
 }
 
-/** Returns whether a bot that uses the machine's time refuses deliveries. */
+/** Returns whether a bot that uses the machine's time rejects deliveries. */
 export function isRefused(offsetMs: number): boolean {
   return Math.abs(offsetMs) > REPLAY_WINDOW_MS;
 }

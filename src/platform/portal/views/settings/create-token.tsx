@@ -11,7 +11,7 @@ interface WantedToken {
   readonly bot: string;
 }
 
-/** Shows the token only once. */
+/** Creates a token and shows it. The token is shown only once. */
 export async function createToken({
   scopes: wanted = everyScope,
   bot,

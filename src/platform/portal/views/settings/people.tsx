@@ -39,7 +39,7 @@ export function People() {
 }
 
 interface NamesProps {
-  /** Usernames of people, then of bots. */
+  /** Usernames of users, then of bots. */
   readonly names: readonly string[];
 }
 

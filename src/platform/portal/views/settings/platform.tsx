@@ -13,7 +13,6 @@ import { resetClock } from "../../shell/banner.tsx";
 import { isRefused, offsetAt, type ReadClock, toPlatformTime } from "./clock.ts";
 import { fileName, limitNames, limitTexts, usage } from "./names.ts";
 
-/** The selected bot's rate limit and quotas, with their usage. */
 export function Limits() {
   const live = useLive(control.limits, {
     key: bot.value,
@@ -62,7 +61,6 @@ async function readClock(): Promise<ReadClock> {
   return { view, readAt: Date.now() };
 }
 
-/** The platform's clock, and buttons that move it. */
 export function Clock() {
   const live = useLive(readClock, { key: "clock", concerns: ({ kind }) => kind === "state" });
   const frozen = live.data?.view.frozen === true;
@@ -120,7 +118,7 @@ function Face({ clock }: { readonly clock: ReadClock }) {
   );
 }
 
-/** Copies of the whole state, and the reset. */
+/** Copies of the whole state, and the reset button. */
 export function Snapshots() {
   const live = useLive(control.snapshots, {
     key: "snapshots",

@@ -7,7 +7,7 @@ import { Code, Time, Until } from "../../parts/bits.tsx";
 import { bytes } from "../../parts/duration.ts";
 import { Action } from "../../parts/form.tsx";
 
-/** Reload after runs, because runs change states and timers, and a fired timer leads to a run. */
+/** Reload after runs, because a run changes states and timers, and a fired timer causes a run. */
 const concerns = ({ kind }: TimelineEntry) => kind === "run" || kind === "state";
 
 export function useStates(prefix: string): Pages<StateView> {
@@ -15,7 +15,7 @@ export function useStates(prefix: string): Pages<StateView> {
   return usePages(read, { key: `${bot.value} ${prefix}`, concerns });
 }
 
-/** Reads a lane's timers. Default: all lanes. */
+/** Reads the timers in a lane. Default: all lanes. */
 export function useTimers(lane?: string): Pages<TimerView> {
   const read = (cursor?: string): Promise<Page<TimerView>> =>
     control.timers({ cursor, ...(lane === undefined ? {} : { lane }) });
@@ -47,7 +47,7 @@ export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen
   );
 }
 
-/** Timer rows. A row includes the key if several timers share a lane and name. */
+/** Rows for timers. A row includes the key if several timers share a lane and name. */
 export function TimerItems({ timers }: { readonly timers: readonly TimerView[] }) {
   return timers.map((timer) => {
     const { lane, name, key } = timer;

@@ -4,14 +4,16 @@ import { Card } from "../../parts/card.tsx";
 import { Action } from "../../parts/form.tsx";
 import { readBotStatus } from "./bot-status.ts";
 
-/** In ms. The bot caches its report for a second, so an earlier request would return the report before the change. */
+/**
+ * Delay before a read, in ms. The bot caches its report for a second, so an earlier read would return the old report.
+ */
 const SETTLE_MS = 1_100;
 
-/** Bot status from its `GET /readyz?verbose`. */
+/** The bot's status from `GET /readyz?verbose`. */
 export function BotCard({ username }: { readonly username: string }) {
   const live = useLive(control.botView, {
     key: username,
-    // Wait, because the bot handles an event only after the timeline has its entry.
+    // Ignore new events, because the bot handles an event only after it appears in the timeline.
     concerns: ({ kind }) => kind !== "event",
     settleMs: SETTLE_MS,
   });

@@ -2,7 +2,7 @@ import { duration } from "../../parts/duration.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A status row. `isBad` marks a value that needs attention. */
+/** `isBad` marks a value that needs attention. */
 export interface StatusRow {
   readonly name: string;
   readonly value: string;
@@ -10,8 +10,8 @@ export interface StatusRow {
 }
 
 /**
- * Parses a bot's response to `GET /readyz?verbose` (docs/operate/overview.md). The bot's version may differ from the
- * page's, so the rows omit missing parts. `undefined` if the response is not a status.
+ * Parses a bot's response to `GET /readyz?verbose` (docs/operate/overview.md). Omits rows for missing values, because
+ * the bot's version may differ from the page's. Returns `undefined` if the response is not a status.
  */
 export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
   const status = fields(raw);
@@ -41,7 +41,7 @@ function logRows({ cursor, lastPollError, lagMs }: Fields) {
   ] as const;
 }
 
-/** In ms. An event that waits longer needs attention. */
+/** An event that has been waiting longer needs attention, in ms. */
 const OLD_MS = 60_000;
 
 function inboxRows(inbox: unknown) {

@@ -38,7 +38,7 @@ interface AppProps {
 const types = Object.entries(eventTypes).map(([value, hint]) => ({ value, hint }));
 const testTypes = types.map(({ value, hint }) => ({ value, label: `${value}: ${hint}` }));
 
-/** The webhook's state, with a test event and the platform's notifications. */
+/** The webhook's state, a test event, and the platform's notifications. */
 function Deliveries({ app: { webhook, bot } }: AppProps) {
   const live = useLive(control.notifications, {
     key: bot.username,
@@ -116,7 +116,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
           },
           {
             ...{ name: "enabled", label: "State", kind: "checks" },
-            // The first URL enables the webhook.
+            // The first URL that the user saves enables the webhook.
             options: [
               { value: "on", label: "Enabled", checked: webhook.enabled || webhook.url === null },
             ],
@@ -130,7 +130,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
             types: values.checked("types"),
             enabled: values.text("enabled") === "on",
           });
-          // Wait for the saved values to render, because the form compares the next edit with what is rendered.
+          // Wait for the saved values to render, because the form compares the next edit with the rendered values.
           await reload();
         }}
         done="Saved. The failure count is 0."
@@ -146,7 +146,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
   );
 }
 
-/** The signing secret. A new secret is shown once. */
+/** The signing secret. A new secret is shown only once. */
 function Secret({ app }: AppProps) {
   const { username } = app.bot;
   const regenerate = async () => {
