@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Starts the scaffolder. A published package contains a bundle for Node 20.12 and later. A checkout contains
-// TypeScript, so an older Node starts the Node that is installed as a dependency.
+// Starts the scaffolder. The published package contains a bundle for Node 20.12 and later. A checkout contains
+// TypeScript, so on an older Node this script starts the Node installed as a dependency.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
-// `import` evaluates every export of a Node module, which would take longer than the rest of this file.
+// `import` would evaluate every export of a Node module, which takes longer than the rest of this file.
 const require = createRequire(import.meta.url);
 const { existsSync } = require("node:fs");
 const { join } = require("node:path");
@@ -56,7 +56,7 @@ async function runOnOwnNode() {
   });
 }
 
-/** Reports a failure before the scaffolder is loaded. */
+/** Reports a failure that occurs before the scaffolder is loaded. */
 function fail(message) {
   console.error(`✖ ${message}`);
   if (argv.includes("--json")) console.log(JSON.stringify({ error: { message, conflicts: [] } }));

@@ -37,7 +37,7 @@ export function parseArguments(args: readonly string[]): Wanted {
   const { help, only, quick, sample } = values;
   const judged = !values["no-limit"];
   if ([only !== "", quick, sample].filter(Boolean).length > 1) {
-    throw new Error("--only, --sample and --quick exclude each other.");
+    throw new Error("--only, --sample and --quick cannot be combined.");
   }
   const patterns = only.split(/[\s,]+/).filter(Boolean);
   if (patterns.length > 0) return { help, cells: chooseCells(patterns), timings: false, judged };

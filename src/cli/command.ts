@@ -6,10 +6,10 @@ import type { ProcessLike } from "../core/process.ts";
 import { messageOf } from "../errors.ts";
 import { quoted } from "./output.ts";
 
-/** Wrong arguments. The exit code is 2, and the command has done nothing. */
+/** An error in the arguments. The exit code is 2, and the command has not changed anything. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** Known names. Empty if the problem is not a name. */
+  /** Valid names, or an empty list if the problem is not a name. */
   readonly known: readonly string[];
 
   constructor(message: string, known: readonly string[] = []) {
@@ -17,7 +17,7 @@ export class UsageError extends Error {
     this.known = known;
   }
 
-  /** Returns an error about an unknown name that suggests the nearest known one. */
+  /** Returns an error that suggests the nearest known name. */
   static unknown(kind: string, name: string, known: readonly string[]): UsageError {
     const shown = kind === "flag" ? name : `"${name}"`;
     return new UsageError(`Unknown ${kind} ${shown}.${didYouMean(name, known)}`, known);
@@ -31,7 +31,7 @@ export interface CommandErrorOptions {
   readonly exitCode?: 1 | 2;
 }
 
-/** A command failed for an expected reason. Printed without a stack. */
+/** An expected failure of a command. Printed without a stack. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly code: string | undefined;
@@ -45,17 +45,15 @@ export class CommandError extends Error {
 }
 
 export interface Command {
-  /** One sentence for the list of commands, without a period. */
+  /** Description in the list of commands, without a period. */
   readonly summary: string;
-  /** Synopsis without the flags. */
   readonly usage: string;
-  /** Every flag. Follows the usage in `--help`. */
+  /** Text after the usage in `--help`: every flag, and the notes. */
   readonly details: string;
   /** Resolves with the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
-/** Flag values by name, typed by the flags' declarations. */
 export type Flags<T extends ParseArgsOptionsConfig> = Readonly<
   ReturnType<typeof parseArgs<{ options: T }>>["values"]
 >;
@@ -65,31 +63,28 @@ export interface Arguments<T extends ParseArgsOptionsConfig> {
   readonly words: readonly string[];
 }
 
-/** A flag: its type for `parseArgs` and its text for `--help`. */
+/** A flag's type for `parseArgs` and its text for `--help`. */
 export interface Flag {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
-  /** The value's placeholder or default in the usage. */
   readonly value?: string;
-  /** A line break continues on the next line. */
+  /** Each line after a line break is indented. */
   readonly help: string;
 }
 
 interface CommandDefinition<T extends Readonly<Record<string, Flag>>> {
   readonly name: string;
   readonly summary: string;
-  /** Optional argument before the flags. */
+  /** Name of an optional argument. */
   readonly word?: string;
-  /** Precedes the flags in `--help`. */
   readonly intro?: string;
   readonly flags: T;
-  /** Follows the flags in `--help`. */
   readonly notes?: string;
   /** Resolves with the exit code. */
   run(given: Arguments<T>): Promise<number>;
 }
 
-/** Defines a command. The parser, the usage and `--help` share one table of flags. */
+/** Defines a command. The parser and `--help` share one table of flags. */
 export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
   definition: CommandDefinition<T>,
 ): Command {
@@ -107,11 +102,7 @@ export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
   };
 }
 
-/**
- * Reads flags and words.
- *
- * @throws {UsageError}
- */
+/** @throws {UsageError} */
 export function readArguments<const T extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: T,
@@ -132,12 +123,7 @@ export function readArguments<const T extends ParseArgsOptionsConfig>(
   }
 }
 
-/**
- * Parses a whole number.
- *
- * @param name of the flag
- * @throws {UsageError}
- */
+/** @throws {UsageError} if the text is not a whole number in the range */
 export function wholeNumber(
   text: string | undefined,
   name: string,
@@ -151,12 +137,7 @@ export function wholeNumber(
   );
 }
 
-/**
- * Parses one of several words.
- *
- * @param name of the flag
- * @throws {UsageError}
- */
+/** @throws {UsageError} if the text is none of the words */
 export function oneOf<const T extends string>(
   text: string | undefined,
   name: string,
@@ -168,7 +149,7 @@ export function oneOf<const T extends string>(
   throw new UsageError(`--${name} takes ${list} (got "${text}").${didYouMean(text, values)}`);
 }
 
-/** Returns the command that starts this program, so that users can paste printed commands. */
+/** Returns the command the user typed to start this program, so that printed commands can be pasted. */
 export function ownCommand(script: string = process.argv[1] ?? ""): string {
   const parts = script.split(sep);
   if (parts.includes("node_modules")) return "npx service-bot";
@@ -177,11 +158,14 @@ export function ownCommand(script: string = process.argv[1] ?? ""): string {
   return `node ${quoted(path.startsWith("..") || isAbsolute(path) ? script : path)}`;
 }
 
-/** In ms. npm forwards a Ctrl+C that the terminal has already sent. A signal within this time is the same Ctrl+C. */
+/**
+ * Maximum delay between two reports of the same Ctrl+C, in ms. The terminal sends the signal, and npm forwards it
+ * again.
+ */
 const SAME_MS = 100;
 
 /**
- * Resolves at the first SIGTERM or SIGINT. A second signal ends the process at once.
+ * Resolves on the first SIGTERM or SIGINT. A second signal ends the process immediately.
  *
  * @param target process that receives the signals
  * @param elapsed returns a monotonic time in ms

@@ -21,7 +21,6 @@ import { CommandError, ownCommand } from "./command.ts";
 import { CONTROL_TOKEN_VARIABLE, PLATFORM_PORT, variable } from "./environment.ts";
 import { printError } from "./output.ts";
 
-/** Time limit for a response, in ms. */
 const TIMEOUT_MS = 30_000;
 
 export interface ControlClientOptions {
@@ -30,7 +29,7 @@ export interface ControlClientOptions {
 }
 
 /**
- * Client for the control API (`/control/v1`) of a local platform in another process. Every method rejects with a
+ * Client for the control API (`/control/v1`) of a local platform in another process. Every failure rejects with a
  * `CommandError`.
  */
 export class ControlClient {
@@ -40,8 +39,8 @@ export class ControlClient {
 
   /**
    * @param platform origin, optionally with the `#token=…` that the platform prints for its portal
-   * @param options.controlToken used if the URL has no token; `undefined` if unknown
-   * @param options.timeoutMs time limit for a response, in addition to requested waits
+   * @param options.controlToken used if the URL has no token
+   * @param options.timeoutMs time limit for a response, in addition to any wait that the request asks for
    */
   constructor(
     platform: string,
@@ -64,14 +63,12 @@ export class ControlClient {
     return this.#request("GET", "/state");
   }
 
-  /** Returns all messages in a conversation, oldest first. */
   async messages(conversationId: string): Promise<readonly ControlMessage[]> {
     const path = `/conversations/${encodeURIComponent(conversationId)}/messages`;
     const { items } = await this.#request<{ items: ControlMessage[] }>("GET", path);
     return items;
   }
 
-  /** Returns all comments on a post, oldest first. */
   async comments(postId: string): Promise<readonly ControlComment[]> {
     const path = `/posts/${encodeURIComponent(postId)}/comments`;
     const { items } = await this.#request<{ items: ControlComment[] }>("GET", path);
@@ -86,7 +83,7 @@ export class ControlClient {
     return this.#request("PUT", "/faults", { body: change });
   }
 
-  /** Delivers events now, even if they were delivered before. */
+  /** Delivers events now, even if they have been delivered before. */
   async deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
     type Answer = { readonly deliveries: readonly DeliverResult[] };
     // A hundred deliveries may take ten seconds each.
@@ -95,14 +92,14 @@ export class ControlClient {
     return deliveries;
   }
 
-  /** Returns the entries after a given entry. Waits up to `waitMs` milliseconds for the first. */
+  /** Returns the entries after an entry. If there are none yet, waits up to `waitMs` milliseconds for one. */
   timeline(after: number, waitMs: number): Promise<TimelinePage> {
     const wait = Math.ceil(waitMs);
     const path = `/timeline?after=${after}&waitMs=${wait}`;
     return this.#request("GET", path, { waitMs: wait });
   }
 
-  /** Trusts the shape of a response because both ends have the same version. */
+  /** Does not validate responses, because both processes run the same version. */
   async #request<T>(
     method: string,
     path: string,
@@ -126,7 +123,7 @@ export class ControlClient {
   }
 }
 
-/** A timeline page. `last` is the start of the next page. */
+/** A page of the timeline. Pass `last` to read the next page. */
 export interface TimelinePage {
   readonly entries: readonly TimelineEntry[];
   readonly last: number;
@@ -137,7 +134,7 @@ function unreachable(platform: string, error: unknown): CommandError {
   const url = new URL(platform);
   const port = Number(url.port) === PLATFORM_PORT ? "" : ` --port ${url.port || "80"}`;
   return new CommandError(
-    `No local platform runs at ${platform}.\nRun \`${ownCommand()} platform${port}\` or \`npm run dev\` to start it, or use --platform URL.`,
+    `No local platform is running at ${platform}.\nRun \`${ownCommand()} platform${port}\` or \`npm run dev\` to start it, or use --platform URL.`,
     { code: "UNREACHABLE" },
   );
 }
@@ -149,7 +146,7 @@ function noPlatform(platform: string, what: string): CommandError {
   );
 }
 
-/** Converts an error response from the platform; `undefined` for any other response. */
+/** Returns the error in a platform's response, or `undefined` if the response is not an error. */
 function refused(answer: unknown, platform: string): CommandError | undefined {
   const { error }: { error?: unknown } = Object(answer);
   const { code, message }: { code?: unknown; message?: unknown } = Object(error);
@@ -170,16 +167,15 @@ function withoutToken(platform: string): CommandError {
 }
 
 /**
- * Returns the path of the file with a platform's control token, relative to the folder in which the platform was
- * started.
+ * Returns the path of the file with a platform's control token, relative to the folder where the platform was started.
  */
 function controlFileOf(url: string): string {
   return join(PRIVATE_FOLDER, `control-${portOf(new URL(url))}.json`);
 }
 
 /**
- * Writes a platform's control token to a file with mode 0600 below the current folder. Returns a function that removes
- * the file. A file left behind by a crash is harmless because the next run has another token.
+ * Writes a platform's control token to a file with mode 0600 below the current folder. Returns a function that deletes
+ * the file. A file left behind by a crash is harmless, because the next platform has another token.
  */
 export function writeControlFile({ url, controlToken }: Platform): () => void {
   const file = resolve(controlFileOf(url));
@@ -197,8 +193,8 @@ export function writeControlFile({ url, controlToken }: Platform): () => void {
 }
 
 /**
- * Finds a platform's control token: `SERVICE_CONTROL_TOKEN`, or the file in this folder or a parent. The file must name
- * the same URL. `undefined` if there is none.
+ * Returns a platform's control token, or `undefined` if none is found. Reads `SERVICE_CONTROL_TOKEN`, then the file in
+ * this folder or a parent folder. The file must name the same URL.
  */
 export function findControlToken(url: string): string | undefined {
   const given = variable(CONTROL_TOKEN_VARIABLE);
@@ -234,7 +230,7 @@ function removeControlFile(file: string): void {
   }
 }
 
-/** Two loopback names with the same port are the same platform. */
+/** Treats all loopback names as equal. */
 function isSamePlatform(one: string, other: string): boolean {
   const [a, b] = [URL.parse(one), URL.parse(other)];
   if (a === null || b === null || portOf(a) !== portOf(b)) return false;

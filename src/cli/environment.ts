@@ -6,21 +6,20 @@ export const PLATFORM_PORT = 4400;
 
 export const BOT_PORT = 3000;
 
-/** Path of the MCP server over HTTP, on its own port and on a local platform. */
 export const MCP_PATH = "/mcp";
 
-/** Variable with the control token. The platform accepts this token, and the other commands send it. */
+/** Name of the variable with the control token. The platform accepts this token, and other commands send it. */
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";
 
-/** Reads `.env` in the current folder, if any. Environment variables override the file. */
+/** Loads `.env` from the current folder, if it exists. Environment variables override it. */
 export function readDotEnv(): void {
   if (existsSync(".env")) loadEnvFile(".env");
 }
 
 /**
- * Reads `.env` again after a change. Variables that came only from the file are updated or removed.
+ * Loads `.env` again after a change. Updates or removes variables that came only from the file.
  *
- * @param environment environment before the file was read
+ * @param environment the environment before `.env` was first loaded
  */
 export function rereadDotEnv(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) {
@@ -29,13 +28,13 @@ export function rereadDotEnv(environment: NodeJS.ProcessEnv): void {
   readDotEnv();
 }
 
-/** Returns an environment variable; `undefined` if it is empty. */
+/** Returns an environment variable, or `undefined` if it is empty. */
 export function variable(name: string): string | undefined {
   return process.env[name]?.trim() || undefined;
 }
 
 /**
- * Returns the local URL for deliveries to a bot with this environment.
+ * Returns the local webhook URL of a bot with this environment.
  *
  * @param port overrides PORT
  */
@@ -45,18 +44,17 @@ export function localWebhookUrl(port: number | string = variable("PORT") ?? BOT_
   return `http://${urlHost(own)}:${port}${variable("WEBHOOK_PATH") ?? "/webhook"}`;
 }
 
-/** Returns `SERVICE_BASE_URL` if it is on this machine. */
 export function localBaseUrl(): URL | undefined {
   const url = URL.parse(variable("SERVICE_BASE_URL") ?? "");
   return url !== null && isLoopback(url.hostname) ? url : undefined;
 }
 
-/** Returns whether `SERVICE_BASE_URL` is on another machine. */
+/** Returns true if `SERVICE_BASE_URL` is on another machine. */
 export function namesRealPlatform(): boolean {
   return variable("SERVICE_BASE_URL") !== undefined && localBaseUrl() === undefined;
 }
 
-/** Returns a secret from the environment; `undefined` if the secret belongs to a real platform. */
+/** Returns a secret from the environment, or `undefined` if it belongs to a real platform. */
 export function ownSecret(name: string): string | undefined {
   return namesRealPlatform() ? undefined : variable(name);
 }
@@ -65,7 +63,7 @@ export function localPlatformUrl(port: number = PLATFORM_PORT): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Returns the origin of `SERVICE_BASE_URL` if it is on this machine, otherwise the default URL of a local platform. */
+/** Returns the origin of `SERVICE_BASE_URL` if it is on this machine, or the default URL of a local platform. */
 export function usualPlatformUrl(): string {
   return localBaseUrl()?.origin ?? localPlatformUrl();
 }

@@ -18,7 +18,6 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** Flags shared by `platform` and `dev`. */
 export const platformFlags = {
   port: { type: "string", value: "4400", help: "port to listen on; 0 picks a free one" },
   host: {
@@ -30,12 +29,12 @@ export const platformFlags = {
     type: "string",
     multiple: true,
     value: "NAME",
-    help: "a host name to accept besides the addresses; repeatable",
+    help: "an additional host name to accept; repeatable",
   },
   state: {
     type: "string",
     value: "FILE",
-    help: "keep the state in this file, secrets included; default: in memory",
+    help: "store the state, including secrets, in this file; default: in memory",
   },
   "retry-interval": {
     type: "string",
@@ -50,8 +49,8 @@ export const platformFlags = {
 } as const;
 
 /**
- * Reads a platform's options from flags and the environment. Secrets come only from the environment, and only if the
- * environment does not name a real platform.
+ * Reads a platform's options from flags and the environment. Reads secrets only from the environment, and ignores them
+ * if `SERVICE_BASE_URL` names a real platform.
  *
  * @throws {UsageError}
  */
@@ -69,7 +68,7 @@ export function platformSettings(
     allowHosts: flags["allow-host"] ?? [],
     stateFile,
     apiKey: ownSecret("SERVICE_API_KEY"),
-    // During a rotation, the bot has several secrets and the platform signs with the first.
+    // During a rotation, the bot has several secrets, and the platform signs with the first.
     webhookSecret: ownSecret("SERVICE_WEBHOOK_SECRET")?.split(",")[0]?.trim(),
     controlToken: variable(CONTROL_TOKEN_VARIABLE),
     retryIntervalMs: wholeNumber(flags["retry-interval"], "retry-interval", {
@@ -81,7 +80,7 @@ export function platformSettings(
 }
 
 /**
- * Parses the limits from `--limit NAME=N`; `undefined` if there are none.
+ * Parses `--limit NAME=N`.
  *
  * @throws {UsageError}
  */
@@ -102,13 +101,12 @@ function portOf(base: URL | undefined): number | undefined {
   return base === undefined ? undefined : Number(base.port) || undefined;
 }
 
-/** Default state file of `service-bot dev`. */
 export const DEV_STATE_FILE = ".service-bot/dev.db";
 
-/** In ms. A platform on this port responds within this time. */
+/** Time limit for a platform's response, in ms. */
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** CLI names of the platform's options. */
+/** Flags and variables that set the platform's options. */
 const flagOf: Readonly<Record<string, string>> = {
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",
@@ -119,7 +117,7 @@ const flagOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts a platform for a command. Errors include the remedy.
+ * Starts a platform for a command. Errors name a remedy.
  *
  * @throws {CommandError}
  */
@@ -127,7 +125,7 @@ export async function startLocalPlatform(
   command: "platform" | "dev",
   options: ListenOptions & { readonly port: number },
 ): Promise<Platform> {
-  // Imported on demand, because most commands do not need it and the import takes longer than they run.
+  // Imported on demand, because the import takes longer than most commands run.
   const { startPlatform } = await import("../platform/server.ts");
   try {
     const extensions = [hostedMcp()];
@@ -155,20 +153,20 @@ async function isLocalPlatform(url: string): Promise<boolean> {
     await new ControlClient(url, { timeoutMs: PROBE_TIMEOUT_MS }).state();
     return false;
   } catch (error) {
-    // Only a local platform refuses a request because its control token is missing.
+    // Only a local platform rejects a request with this error if the control token is missing.
     return hasCode(error, "UNAUTHORIZED");
   }
 }
 
-/** Replaces the option's name in a problem with its CLI name. */
+/** Replaces the option's name in a problem with its flag or variable. */
 export function toFlagProblem(problem: string, command: string): string {
   const [, name = "", text = ""] = /^([\w, ]+): (.*)$/s.exec(problem) ?? [];
   const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
   if (flag === undefined) return problem;
   if (command === "dev" && text.startsWith(`another platform uses ${DEV_STATE_FILE};`))
-    return "`npm run dev` already runs in this folder. Stop it first.";
+    return "`npm run dev` is already running in this folder. Stop it first.";
   if (flag !== "--port") return `${flag}: ${text}`;
-  // Not an address of this machine, or an unknown name.
+  // The address is not on this machine, or the name is unknown.
   if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN/.test(text)) {
     return `--host: ${text}. Use an address of this machine, or 0.0.0.0 for all.`;
   }
@@ -181,8 +179,7 @@ function anotherPort(command: string, port: number): string {
 }
 
 /**
- * Returns the portal's URLs. A platform that listens on all addresses has one portal URL per IPv4 address of this
- * machine.
+ * Returns the portal's URLs. A platform listening on all addresses has one URL per IPv4 address of this machine.
  *
  * @param host address that the platform listens on
  */
@@ -199,7 +196,7 @@ export function portalUrls({ portalUrl }: Platform, host: string | undefined): r
   return [portalUrl, ...elsewhere];
 }
 
-/** Serves MCP on a local platform. Imports the SDK on the first request, because the SDK is large. */
+/** Serves MCP on a local platform. Imports the large SDK on the first request. */
 export function hostedMcp(): Extension {
   return {
     path: MCP_PATH,

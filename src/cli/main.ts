@@ -9,8 +9,8 @@ try {
   process.stderr.write(`${printableText(messageOf(error))}\n`);
   process.exit(2);
 }
-// The reader of a pipe may close it, like `head`.
+// The reader of a pipe may close it, as `head` does.
 process.stdout.on("error", () => process.exit(1));
-// Imported after the Node version check, because native modules crash an old Node.
+// Imported after the version check, because native modules crash an old Node.
 const { run } = await import("./run.ts");
 process.exitCode = await run(process.argv.slice(2));

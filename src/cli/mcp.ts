@@ -23,7 +23,7 @@ export const mcp: Command = defineCommand({
     scopes: {
       type: "string",
       value: "LIST",
-      help: "offer only the tools of these scopes: read, posts:write, comments:write, dm; separated by commas. Default: the token's scopes, which the server detects with harmless requests",
+      help: "offer only the tools for these scopes: read, posts:write, comments:write, dm; separated by commas. Default: the token's scopes, which the server detects with harmless requests",
     },
     http: {
       type: "string",
@@ -39,7 +39,7 @@ export const mcp: Command = defineCommand({
       type: "string",
       multiple: true,
       value: "NAME",
-      help: "with --http: a host name to accept besides localhost, such as the proxy's; repeatable",
+      help: "with --http: a host name to accept in addition to localhost, such as the proxy's; repeatable",
     },
   },
   notes:
@@ -82,7 +82,7 @@ function scopesOf(text: string | undefined): readonly Scope[] | undefined {
 /** Serves the parent process until it closes standard input. */
 async function serveStdio(scopes: readonly Scope[] | undefined): Promise<number> {
   const { baseUrl, apiKey, logLevel } = loadPlatform(process.env);
-  // Standard output belongs to the protocol. Any other line would end the connection.
+  // Standard output is reserved for the protocol. Any other line would end the connection.
   globalThis.console = new Console(process.stderr, process.stderr);
   const logger = createLogger({ level: logLevel, secrets: [apiKey], destination: process.stderr });
   const { stdin, stdout } = process;
@@ -103,7 +103,6 @@ interface HttpSettings {
   readonly scopes: readonly Scope[] | undefined;
 }
 
-/** Serves every request with a valid token until a signal arrives. */
 async function serveHttp(settings: HttpSettings): Promise<number> {
   const { port, host = "127.0.0.1", allowHosts, scopes } = settings;
   const { baseUrl, logLevel } = loadPlatformAddress(process.env);
@@ -114,7 +113,9 @@ async function serveHttp(settings: HttpSettings): Promise<number> {
   const remedy = `Run \`${ownCommand()} mcp --http ${port < 65_535 ? port + 1 : 0}\`.`;
   const address = await bind(server, host, port, { names: "--host, --http", remedy });
   const stopped = untilSignal();
-  print(`MCP server listens at http://${urlHost(host)}:${address.port}${MCP_PATH} for ${baseUrl}`);
+  print(
+    `MCP server is listening at http://${urlHost(host)}:${address.port}${MCP_PATH} for ${baseUrl}`,
+  );
   await stopped;
   await mcp.close();
   await new Promise((resolve) => {

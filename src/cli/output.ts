@@ -2,25 +2,25 @@ import { styleText } from "node:util";
 import { fillLine, WIDTH } from "../core/fill.ts";
 import { printable, printableStyled, printableText } from "../core/safe-text.ts";
 
-// All CLI output passes through this file, so that no control character in a text from outside reaches the terminal.
+// All CLI output passes through this file, so that control characters in received text never reach the terminal.
 
 export function print(text: string): void {
   process.stdout.write(`${printableText(text)}\n`);
 }
 
-/** Prints exactly one line. A line break in a text from outside cannot forge another. */
+/** Prints exactly one line. A line break in the text cannot forge another one. */
 export function printLine(text: string): void {
   process.stdout.write(`${printable(text)}\n`);
 }
 
-/** Prints a text that contains colors. Escape values from outside with `printable` first. */
+/** Prints text that contains colors. Escape received text with `printable` first. */
 export function printStyled(text: string): void {
   process.stdout.write(`${printableStyled(text)}\n`);
 }
 
 const FIRST_SENTENCE = /^.*?[.?](?=\s|$)/s;
 
-/** Prints one line of JSON with the fields of the API. Times are in ms since 1970. */
+/** Prints a line of JSON with the API's field names. Times are in ms since 1970. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value));
 }
@@ -35,7 +35,7 @@ export function printError(text: string): void {
   stream.write(`${[coloured("red", problem, stream) + remedy, ...rest].join("\n")}\n`);
 }
 
-/** Colors a text on a terminal unless `NO_COLOR` is set. */
+/** Colors text on a terminal unless `NO_COLOR` is set. */
 export function coloured(
   colour: "red" | "yellow",
   text: string,
@@ -55,7 +55,8 @@ export interface Progress {
 }
 
 /**
- * Writes progress to a single line of a terminal. Writes nothing if the stream is not a terminal or the output is JSON.
+ * Returns a function that shows progress on a single terminal line. It is a no-op if the stream is not a terminal or
+ * the output is JSON.
  */
 export function progressOn(
   { json = false }: { readonly json?: boolean | undefined },
@@ -80,7 +81,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Formats an age: "3 min ago". */
+/** Formats an age, such as "3 min ago". */
 export function age(at: number, now: number): string {
   const ms = now - at;
   if (ms < 0) return "in the future";
@@ -91,7 +92,7 @@ export function age(at: number, now: number): string {
   return `${Math.floor(ms / DAY)} days ago`;
 }
 
-/** Formats a time with its age: "2026-11-20 16:02:11 UTC (3 min ago)". */
+/** Formats a time with its age, such as "2026-11-20 16:02:11 UTC (3 min ago)". */
 export function moment(at: number, now: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC (${age(at, now)})`;
 }
@@ -100,7 +101,7 @@ export function clockTime(at: string | number): string {
   return new Date(at).toLocaleTimeString("en-GB");
 }
 
-/** Escapes a text from outside, and indents all lines but the first by `columns`. */
+/** Escapes received text, and indents every line after the first by `columns`. */
 export function printableLines(text: string, columns: number): string {
   return text
     .split("\n")
@@ -108,14 +109,14 @@ export function printableLines(text: string, columns: number): string {
     .join(`\n${" ".repeat(columns)}`);
 }
 
-/** Truncates a text to one line of at most `characters`. */
+/** Truncates text to one line of at most `characters`. */
 export function cut(text: string, characters: number): string {
   const line = printable(text.replace(/\s+/g, " ").trim());
   const all = Array.from(line);
   return all.length <= characters ? line : `${all.slice(0, characters - 1).join("")}…`;
 }
 
-/** Aligns rows in columns. The last column has no trailing spaces. */
+/** Aligns rows in columns, without trailing spaces. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -125,23 +126,23 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** Cuts a line that is wider than the terminal. A program that reads the output gets the whole line. */
+/** Truncates a line to the width of the terminal. Other programs get the whole line. */
 function cutToTerminal(line: string, stream: NodeJS.WriteStream = process.stdout): string {
   const columns = stream.isTTY ? stream.columns || WIDTH : Number.POSITIVE_INFINITY;
   return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
 }
 
-/** Formats a number with separators: "1,200". */
+/** Formats a number with separators, such as "1,200". */
 export function grouped(n: number): string {
   return n.toLocaleString("en-US");
 }
 
-/** Formats a count: "1 dead letter", "3 dead letters", "1,200 dead letters". */
+/** Formats a count, such as "1 dead letter" or "1,200 dead letters". */
 export function count(n: number, noun: string): string {
   return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-/** Formats a size: "11 B", "812 KB", "1.4 MB", "12 GB". */
+/** Formats a size, such as "11 B", "812 KB", "1.4 MB" or "12 GB". */
 export function bytes(n: number): string {
   if (n < 1000) return `${n} B`;
   const unit = (["KB", "MB", "GB"] as const).find((_, index) => n < 1000 * 1024 ** (index + 1));
@@ -149,7 +150,7 @@ export function bytes(n: number): string {
   return `${size < 10 && unit !== "KB" ? size.toFixed(1) : Math.ceil(size)} ${unit ?? "TB"}`;
 }
 
-/** Quotes a word if a shell would otherwise change it. */
+/** Quotes a word if the shell would change it. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", "'\\''")}'`;
 }

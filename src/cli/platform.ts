@@ -86,11 +86,10 @@ function setWebhook({ control }: Platform, url: string | undefined): void {
 
 function farewell(stateFile: string | undefined): string {
   return stateFile === undefined
-    ? "\nStopped. The state was in memory and is lost; use --state FILE to keep it."
-    : `\nStopped. The state is in ${stateFile}; --state ${quoted(stateFile)} continues with it.`;
+    ? "\nStopped. The state was in memory and is lost. Use --state FILE to keep it."
+    : `\nStopped. The state is in ${stateFile}. Use --state ${quoted(stateFile)} to continue with it.`;
 }
 
-/** Formats the `--json` output. */
 export function readyLine({
   url,
   portalUrl,
@@ -109,14 +108,16 @@ export function readyLine({
   });
 }
 
-/** Formats URLs, secrets and next steps for a first start. */
+/** Formats the URLs, secrets and next steps. */
 export function introduction(
   platform: Platform,
   { stateFile, host }: Pick<ListenOptions, "stateFile" | "host">,
 ): string {
   const { url } = platform;
   const state =
-    stateFile === undefined ? "in memory; --state FILE keeps it" : `${stateFile}, secrets included`;
+    stateFile === undefined
+      ? "in memory; --state FILE keeps it"
+      : `${stateFile} (contains secrets)`;
   return `service-bot platform ${version()}
 
   API      ${url}/api/v1
@@ -137,7 +138,7 @@ Ctrl+C stops the platform.
 `;
 }
 
-/** Formats lines for .env, without the secrets that are already set. */
+/** Formats lines for .env, without secrets that are already set. */
 function environment({ url, apiKey, webhookSecret }: Platform): string {
   const all = { SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret };
   const names = Object.keys(all);

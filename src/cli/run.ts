@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     if (error instanceof CommandError) return fail(error.exitCode, error.message);
     if (error instanceof ServiceBotError) {
-      // The message contains one problem per line.
+      // The message has one problem per line.
       if (error.code === "CONFIG_INVALID") return fail(2, error.message);
       return fail(1, printable(error.message));
     }

@@ -1,4 +1,4 @@
-// Only this file imports the prompts, so that they load on demand.
+// Only this file imports the prompt library, which is loaded on demand.
 import { join, resolve } from "node:path";
 import { styleText } from "node:util";
 import {
@@ -25,10 +25,9 @@ import { choiceLine } from "./report.ts";
 import { repositoryAround } from "./repository.ts";
 
 export interface Answers {
-  /** Options with the answers filled in. */
   readonly options: Options & { readonly dir: string };
   readonly asked: ReadonlySet<Question>;
-  /** True if the header was already printed above the questions. */
+  /** True if the header is already printed above the questions. */
   readonly hasHead: boolean;
 }
 
@@ -46,7 +45,7 @@ const storeHints: Readonly<Record<Store, string>> = {
 };
 
 /**
- * Prompts for each choice that the arguments leave open.
+ * Prompts for every choice that the arguments leave open.
  *
  * @throws {Cancelled}
  */
@@ -69,7 +68,7 @@ export async function ask(options: Options, terminal: Terminal, io: Io): Promise
   const install = await unless("install", options.install, () =>
     askWhether(`Install with ${packageManager}?`, terminal),
   );
-  // The scaffolder does not create nested repositories.
+  // Do not create nested repositories.
   const asksGit = options.git === undefined && !repositoryAround(resolve(io.cwd, dir));
   const git = asksGit
     ? await unless("git", undefined, () => askWhether("Initialize git?", terminal))
@@ -103,13 +102,11 @@ interface Frame {
   readonly error: string;
 }
 
-// Ctrl-D closes the input, and the question would otherwise wait forever.
+// Ctrl-D closes the input. Without this alias, the prompt would wait forever.
 updateSettings({ aliases: { "\x04": "cancel" } });
 
 /**
- * Prompts for a line of text. Enter accepts `initial`.
- *
- * @param problemOf describes an invalid input. The prompt then repeats
+ * @param problemOf describes an invalid input, which is then prompted for again
  * @throws {Cancelled}
  */
 async function askText(
@@ -131,7 +128,7 @@ async function askText(
 }
 
 /**
- * Prompts for one of several values. Enter accepts the first value.
+ * Prompts for a value. Enter accepts the first one.
  *
  * @throws {Cancelled}
  */
@@ -176,7 +173,7 @@ async function askWhether(label: string, terminal: Terminal): Promise<boolean> {
   return answered(await prompt.prompt());
 }
 
-/** Renders a question with its choices. An answered question is a single line. */
+/** Renders a question with its choices. An answered question takes a single line. */
 function frame({ state, error }: Frame, label: string, answer: string, body: string[]): string {
   if (state === "submit") return choiceLine(label, answer, styleText("green", "◇"));
   if (state === "cancel") return `${styleText("red", "■")} ${label}`;

@@ -7,7 +7,7 @@ import type { Io } from "./io.ts";
 type Place = Pick<Io, "cwd" | "platform">;
 
 /**
- * Checks that a bot can work in a directory, including a clone on Windows.
+ * Checks that a bot can work in a directory, and that its files can be cloned on Windows.
  *
  * @param dir as typed
  * @returns its absolute path
@@ -18,7 +18,7 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
   if (/\p{Cc}/u.test(target)) {
     throw new UsageError("The directory's name contains a control character. Choose another name.");
   }
-  // On other systems, the parent directories already exist.
+  // On other systems, the parent directories exist, so their names are valid.
   const parts = platform === "win32" ? partsOf(dir) : [basename(target)];
   for (const part of parts) refuseUnportable(part);
   const delimiter = platform === "win32" ? ";" : ":";
@@ -32,10 +32,10 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
 }
 
 /**
- * Finds an obstacle to creating any bot in a directory. Every template has a package.json, so an existing package.json
- * is an obstacle.
+ * Finds an obstacle to creating any bot in a directory. Every template has a package.json, so an existing one is an
+ * obstacle.
  *
- * @throws {UsageError} for an invalid directory or package name
+ * @throws {UsageError} if the directory or package name is invalid
  * @throws {CreateError} if the directory is not writable
  */
 export function obstacleToAll(dir: string, place: Place): Obstacle | undefined {
@@ -45,7 +45,7 @@ export function obstacleToAll(dir: string, place: Place): Obstacle | undefined {
   return findObstacles(target, ["package.json"])[0];
 }
 
-/** Describes an obstacle to creating any bot in a directory; `undefined` if there is none. */
+/** Returns why no bot can be created in a directory, or `undefined` if one can. */
 export function directoryProblem(dir: string, place: Place): string | undefined {
   try {
     const obstacle = obstacleToAll(dir, place);
@@ -57,7 +57,7 @@ export function directoryProblem(dir: string, place: Place): string | undefined 
   }
 }
 
-/** Returns a path's parts without the drive, `.` and `..`. */
+/** Splits a path. Omits the drive, `.` and `..`. */
 function partsOf(dir: string): string[] {
   const parts = dir.replace(/^[a-z]:/i, "").split(/[\\/]/);
   return parts.filter((part) => !["", ".", ".."].includes(part));
@@ -78,10 +78,13 @@ function refuseUnportable(part: string): void {
   }
 }
 
-/** Windows device names, with any extension. A repository should also work on Windows. */
+/**
+ * Windows device names, with any extension. They are rejected everywhere, because the repository may be cloned on
+ * Windows.
+ */
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
-/** npm refuses the first two names; the others are dependencies of the bot. */
+/** npm rejects the first two names. The others are dependencies of the bot. */
 const reservedNames = [
   "node_modules",
   "favicon.ico",
@@ -95,7 +98,7 @@ const reservedNames = [
 const MAX_NAME_LENGTH = 214;
 
 /**
- * Returns the package name for a directory: "My Bot!" becomes `my-bot`.
+ * Returns a package name for a directory, such as `my-bot` for "My Bot!".
  *
  * @param base last part of the directory's path
  * @throws {UsageError} if no valid name remains
@@ -104,8 +107,8 @@ export function packageName(base: string): string {
   const name = isPlain(base) ? base : slug(base);
   if (name === "") {
     throw new UsageError(
-      `${JSON.stringify(base)} gives no package name. ` +
-        "Choose a directory name with latin letters or digits, such as my-bot.",
+      `Cannot derive a package name from ${JSON.stringify(base)}. ` +
+        "Choose a directory name with Latin letters or digits, such as my-bot.",
     );
   }
   refuseDevice(base);
@@ -127,7 +130,6 @@ export function packageName(base: string): string {
   return name;
 }
 
-/** @throws {UsageError} for a Windows device name */
 function refuseDevice(name: string): void {
   if (!device.test(name)) return;
   throw new UsageError(`Windows reserves the name ${JSON.stringify(name)}. ${suggest(slug(name))}`);
@@ -150,7 +152,6 @@ function slug(base: string): string {
     .replace(/^[._-]+|[._-]+$/g, "");
 }
 
-/** A path in the target that blocks one of the bot's files. */
 export interface Obstacle {
   /** Relative to the target, with slashes. "." is the target itself. */
   readonly path: string;
@@ -158,7 +159,7 @@ export interface Obstacle {
 }
 
 /**
- * Returns all obstacles to these files. Other files in the target do not matter.
+ * Returns all obstacles to writing these files. Ignores other files in the target.
  *
  * @param paths relative to the target, with slashes
  */
@@ -173,7 +174,7 @@ export function findObstacles(target: string, paths: readonly string[]): Obstacl
 }
 
 /**
- * Throws unless the directory, or its nearest existing parent, is writable.
+ * Checks that the directory, or its nearest existing parent, is writable.
  *
  * @throws {UsageError} if the path is too long or its drive does not exist
  * @throws {CreateError} if it is not writable
@@ -182,7 +183,7 @@ function refuseReadOnly(target: string): void {
   let here = target;
   try {
     while (!exists(here)) here = above(here);
-    // A file or a broken link is an obstacle. A later check reports it.
+    // A file or a broken link is an obstacle, which a later check reports.
     if (!statSync(here).isDirectory()) return;
     accessSync(here, constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -205,7 +206,7 @@ function above(directory: string): string {
   );
 }
 
-/** Returns whether `directory`, or its nearest existing parent, is a directory. */
+/** Returns true if `directory`, or its nearest existing parent, is a directory. */
 function isRoomFor(directory: string): boolean {
   try {
     return statSync(directory).isDirectory();
@@ -244,7 +245,7 @@ function whyNotInside(
 
 // Synchronous calls are faster here, because a bot's files are few and small.
 
-/** Returns whether anything exists at a path, including a broken link. */
+/** Returns true if anything exists at the path, including a broken link. */
 export function exists(path: string): boolean {
   try {
     lstatSync(path);
@@ -255,7 +256,7 @@ export function exists(path: string): boolean {
   }
 }
 
-/** Returns whether `path` is `directory` or is inside it, after following links. Both must exist. */
+/** Returns true if `path` is `directory` or inside it, after following links. Both must exist. */
 export function isInside(directory: string, path: string): boolean {
   const way = relative(realpathSync.native(directory), realpathSync.native(path));
   // On Windows, a relative path to another drive is absolute.

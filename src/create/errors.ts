@@ -1,7 +1,7 @@
-/** Wrong usage. The exit code is 2, and no file was written. */
+/** An error in the arguments. The exit code is 2, and no file was written. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** Existing paths inside the target that block the bot's files. Empty for every other mistake. */
+  /** Existing paths in the target that block the bot's files. Empty for any other error. */
   readonly conflicts: readonly string[];
 
   constructor(message: string, conflicts: readonly string[] = []) {
@@ -10,7 +10,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Any other failure, with its remedy in the message. The exit code is 1. */
+/** Any other failure. The message names the remedy, and the exit code is 1. */
 export class CreateError extends Error {
   override readonly name = "CreateError";
 }
@@ -28,7 +28,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns a system error's code, such as ENOENT; empty for any other error. */
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
@@ -51,16 +50,16 @@ const meanings: Readonly<Record<string, readonly [reason: string, remedy: string
 };
 
 /**
- * Describes a system error with its remedy.
+ * Returns an error that describes a system error and its remedy.
  *
  * @param what clause before the reason, such as "src/bot.ts could not be written"
- * @param after a sentence about the remaining files
+ * @param after sentence about the remaining files
  */
 export function inWords(error: unknown, what: string, after: string): CreateError {
   const code = codeOf(error);
   const [reason, remedy] = meanings[code] ?? [
     messageOf(error),
-    "Solve the problem, then run the command again.",
+    "Fix the problem, then run the command again.",
   ];
   const named = code !== "" && !reason.includes(code) ? ` (${code})` : "";
   return new CreateError(`${what}: ${reason}${named}. ${after} ${remedy}`, { cause: error });

@@ -1,32 +1,32 @@
 import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
 
-/** The scaffolder's environment. Tests replace it. */
+/** The scaffolder's environment, which tests replace. */
 export interface Io {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** The Node version that the user started, which may differ from the running version. */
+  /** The Node version that the user started. The running version may be newer. */
   readonly nodeVersion: string;
-  /** In ms since an arbitrary fixed time. */
+  /** Returns a monotonic time in ms. */
   now(): number;
   /** Calls `what` every `ms` milliseconds. Returns a function that stops the calls. */
   every(ms: number, what: () => void): () => void;
   out(text: string): void;
   err(text: string): void;
-  /** True for a stream that can rewrite a line. */
+  /** True for streams that can rewrite a line. */
   readonly rewrites: { readonly out: boolean; readonly err: boolean };
-  /** `undefined` without a terminal. */
+  /** Absent if input or output is not a terminal. */
   readonly terminal: Terminal | undefined;
   readonly run: Run;
 }
 
-/** Set by create-bot.js to the user's Node version, because the script may continue with a newer Node. */
+/** Variable with the user's Node version. create-bot.js sets it before it switches to a newer Node. */
 const STARTED_ON = "CREATE_BOT_STARTED_ON";
 
 export function processIo(): Io {
   const { [STARTED_ON]: startedOn, ...env } = process.env;
-  // The reader of a pipe may close it, as `head` does. The bot is created anyway.
+  // The reader of a pipe may close it, as `head` does. The bot is still created.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   return {
     cwd: process.cwd(),
@@ -55,19 +55,19 @@ export interface Terminal {
   readonly output: Writable;
 }
 
-/** Returns this process's terminal; `undefined` if input or output is not a terminal. Does not touch a pipe. */
+/** Returns this process's terminal, or `undefined` if input or output is not a terminal. Never reads from a pipe. */
 function processTerminal(): Terminal | undefined {
   if (!isatty(0) || !isatty(1)) return undefined;
   const { stdin, stdout } = process;
-  // A terminal of unknown size reports 0 columns, which would wrap after every letter.
+  // A terminal of unknown size reports 0 columns, and text would wrap after every letter.
   if (stdout.columns === 0) Object.assign(stdout, { columns: 80, rows: 24 });
   return { input: stdin, output: stdout };
 }
 
 export interface RunResult {
-  /** Exit code; `undefined` if the program could not be started or was killed. */
+  /** `undefined` if the program was killed or could not be started. */
   readonly code: number | undefined;
-  /** True if the user stopped it with Ctrl-C. */
+  /** True if the user stopped the program with Ctrl-C. */
   readonly interrupted: boolean;
   /** True if the program does not exist. */
   readonly missing: boolean;
@@ -78,7 +78,7 @@ export interface RunResult {
 export interface RunOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Kills the program after this time, in ms. Default: no limit. */
+  /** Time limit in ms. Default: none. */
   readonly timeoutMs?: number;
 }
 
@@ -89,20 +89,20 @@ export type Run = (
 ) => Promise<RunResult>;
 
 /**
- * Runs a program and keeps its output. Never rejects. On Windows, npm and other package managers are batch files, which
- * need a shell. Their arguments must be constants without spaces.
+ * Runs a program and captures its output. Never rejects. On Windows, package managers are batch files, which need a
+ * shell. Their arguments must be constants without spaces.
  */
 export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
-  // Imported on demand, because writing the files does not need it.
+  // Imported on demand, because only some runs start a program.
   const { spawn } = await import("node:child_process");
   return await new Promise((resolve) => {
-    // A terminal signals both processes; a signal to this process alone is forwarded.
+    // A terminal signals both processes. A signal sent only to this process is forwarded.
     let interrupted = false;
     const onInterrupt = () => {
       interrupted = true;
       child.kill("SIGINT");
     };
-    // Registered before the start, because Ctrl-C may come as soon as the program runs.
+    // Registered first, because Ctrl-C may arrive as soon as the program runs.
     process.once("SIGINT", onInterrupt);
     const batch = process.platform === "win32" && /^(?:npm|npx|pnpm|yarn|bun)$/.test(command);
     const child = spawn(
@@ -129,7 +129,6 @@ export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
   });
 };
 
-/** Returns the last lines of an output, for an error message. */
 export function tail(output: string, lines = 20): string {
   return output.trimEnd().split(/\r?\n/).slice(-lines).join("\n");
 }

@@ -41,7 +41,7 @@ export type { Io } from "./io.ts";
 export type { Source } from "./project.ts";
 
 /**
- * Runs `create-service-bot`. Reports every failure itself and never throws.
+ * Runs `create-service-bot`. Reports every failure and never throws.
  *
  * @param argv arguments after the script
  * @returns exit code: 0 for success, 2 for wrong usage with nothing written, 130 if the user cancelled or interrupted,
@@ -89,7 +89,7 @@ interface Run {
 }
 
 /**
- * Creates a bot. Validates everything before the first file is written.
+ * Creates a bot. Validates everything before it writes the first file.
  *
  * @throws {UsageError} nothing was written
  * @throws {Cancelled} nothing was written
@@ -114,7 +114,7 @@ export async function create(request: Options, source: Source, io: Io): Promise<
 }
 
 /**
- * Prompts for missing options if a user can answer. Otherwise uses the defaults.
+ * Prompts for missing options if a user can answer, and otherwise uses the defaults.
  *
  * @throws {UsageError} if the directory is missing or invalid
  * @throws {CreateError} if the directory is not writable
@@ -125,7 +125,7 @@ async function chooseAll(options: Options, source: Source, io: Io): Promise<Answ
   const isRefused = dir !== undefined && obstacleToAll(dir, io) !== undefined;
   const terminal = asks(options, io) && !isRefused ? io.terminal : undefined;
   if (terminal !== undefined) {
-    // A fresh clone has not installed the prompts yet.
+    // The prompt library is not installed in a fresh clone.
     source.prepare?.();
     io.out(`${headLine(source.version)}\n`);
     const { ask } = await import("./ask.ts");
@@ -152,11 +152,11 @@ function filesOf({ template, store }: Project, { root }: Source): TemplateFile[]
   return folders.filter(exists).flatMap(readTemplate);
 }
 
-/** In lines. The refusal fits a small terminal, and `--json` lists every conflict. */
+/** Maximum number of conflicts in the message, which must fit a small terminal. `--json` lists all. */
 const MAX_LISTED_CONFLICTS = 10;
 
 function refuseObstacles({ project, io }: Run, paths: string[]): void {
-  // An install would rewrite the lock file and empty node_modules.
+  // An install would rewrite the lock file and replace node_modules.
   const touched = project.install
     ? ["node_modules", packageManagerFacts[project.packageManager].lockFile]
     : [];
@@ -199,7 +199,7 @@ async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
   if (project.ownNode) say(nodeLine(io));
 }
 
-/** @returns the failure; `undefined` on success */
+/** @returns the failure, or `undefined` if the install succeeded */
 async function installBot(run: Run): Promise<InstallFailure | undefined> {
   const { options, project, io, say } = run;
   if (!project.install) return undefined;
@@ -241,26 +241,22 @@ function finish(
   const message = `${project.packageManager} install ${interrupted ? "was interrupted" : "failed"}:`;
   const quoted = reason.replace(/^/gm, "    ");
   const remedy = nextLines(next).join("\n");
-  const when = interrupted ? "To continue, run" : "Solve the problem, then run";
+  const when = interrupted ? "To continue, run" : "Fix the problem, then run";
   const goOn = `The bot's files are written. ${when}:\n${remedy}`;
   io.err(printableText(`✖ ${message}\n${quoted}\n  ${goOn}\n`));
   return { ...result, error: { message: `${message}\n${reason}`, interrupted } };
 }
 
 interface InstallFailure {
-  /** Last output of the package manager. */
+  /** The end of the package manager's output. */
   readonly reason: string;
   readonly interrupted: boolean;
 }
 
-/**
- * Installs the bot's dependencies.
- *
- * @returns the failure; `undefined` on success
- */
+/** @returns the failure, or `undefined` if the install succeeded */
 async function install(project: Project, io: Io): Promise<InstallFailure | undefined> {
   const { packageManager, target } = project;
-  // In CI, yarn refuses to create a lock file.
+  // In CI, yarn by default refuses to create a lock file.
   const env = { ...io.env, YARN_ENABLE_IMMUTABLE_INSTALLS: "false" };
   const args = packageManagerFacts[packageManager].installArgs;
   const result = await io.run(packageManager, args, { cwd: target, env });
@@ -271,7 +267,7 @@ async function install(project: Project, io: Io): Promise<InstallFailure | undef
   return { reason: missing ? absent : tail(withoutStack(output)), interrupted };
 }
 
-/** Removes lines about npm's own source code, which do not help to find the cause. */
+/** Removes npm's stack frames, which do not help the user to find the cause. */
 function withoutStack(output: string): string {
   return output.replaceAll(/^npm (?:error|ERR!) +at .*\n?/gm, "");
 }

@@ -3,7 +3,6 @@ import { didYouMean } from "../core/names.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 
-// The choices. Later versions may add templates and stores.
 export const templates = ["starter", "minimal", "assistant"] as const;
 export const stores = ["sqlite", "postgres"] as const;
 export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
@@ -14,16 +13,16 @@ export type PackageManager = (typeof packageManagers)[number];
 
 export type Question = "dir" | "template" | "store" | "install" | "git";
 
-/** Oldest Node that runs a bot. */
+/** The oldest Node version that runs a bot. */
 export const OLDEST_NODE = "22.18";
 
-/** Returns whether a Node version (`20.11.1`, `v24.0.0`) can run a bot. */
+/** Returns true if a Node version, such as `20.11.1` or `v24.0.0`, can run a bot. */
 export function runsBots(nodeVersion: string): boolean {
   const [major = 0, minor = 0] = nodeVersion.replace(/^v/, "").split(".").map(Number);
   return major > 22 || (major === 22 && minor >= 18);
 }
 
-/** CLI options. `undefined` means the default. */
+/** CLI options. `undefined` selects the default. */
 export interface Options {
   readonly dir: string | undefined;
   readonly template: Template | undefined;
@@ -34,13 +33,13 @@ export interface Options {
   readonly yes: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
-  /** Dependency on service-bot. Default: the scaffolder's own version. */
+  /** Version of service-bot to depend on. Default: the scaffolder's own version. */
   readonly serviceBot: string | undefined;
 }
 
 export type Request = "help" | "version" | Options;
 
-/** In the format of `parseArgs`. */
+/** Flags in the format of `parseArgs`. */
 export const flags = {
   template: { type: "string", value: "NAME" },
   store: { type: "string", value: "NAME" },
@@ -78,12 +77,12 @@ export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   };
 }
 
-/** Returns whether the output is JSON, even if the other arguments are invalid. */
+/** Returns true for `--json`, even if the other arguments are invalid. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes("--json");
 }
 
-/** npm removes one `--`. Other package managers, and users, may leave some. */
+/** npm removes one `--`. Other package managers, and users, may leave more. */
 function withoutSeparators(argv: readonly string[]): string[] {
   return argv.filter((argument) => argument !== "--");
 }
@@ -96,10 +95,9 @@ function parse(args: string[]) {
   }
 }
 
-/** Command that prints {@link help}. */
 const HELP = "npm create service-bot@latest -- --help";
 
-/** Describes a wrong flag. Node's own message is about its parser. */
+/** Describes an invalid flag. Node's own message advises about its parser. */
 function wordsOf(error: unknown): string {
   const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(messageOf(error))?.[1] ?? "";
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
@@ -114,7 +112,7 @@ function yesOrNo(
   values: Readonly<Record<"install" | "git" | "no-install" | "no-git", boolean>>,
 ): boolean | undefined {
   const [yes, no] = [values[name], values[`no-${name}`]];
-  if (yes && no) throw new UsageError(`--${name} and --no-${name} exclude each other.`);
+  if (yes && no) throw new UsageError(`--${name} and --no-${name} cannot be combined.`);
   return yes || no ? yes : undefined;
 }
 
@@ -154,7 +152,7 @@ function spec(value: string | undefined): string | undefined {
   );
 }
 
-/** Traces of flags that npm consumed, by flag. */
+/** Returns whether npm consumed a flag, by flag. npm records each flag that it consumes in a variable. */
 const traces: Readonly<Record<string, (env: Io["env"]) => boolean>> = {
   template: ({ npm_config_template: value }) => value !== undefined,
   store: ({ npm_config_store: value }) => value !== undefined,
@@ -167,10 +165,10 @@ const traces: Readonly<Record<string, (env: Io["env"]) => boolean>> = {
 };
 
 /**
- * Refuses arguments that npm altered. Without a `--` before them, npm consumes the flags and leaves their values among
- * the arguments.
+ * Rejects arguments that npm has altered. Without a `--` before the flags, npm consumes them and leaves their values
+ * among the arguments.
  *
- * @param given the flags that arrived
+ * @param given names of the flags that arrived
  * @throws {UsageError}
  */
 function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
@@ -184,12 +182,12 @@ function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
   );
 }
 
-/** Returns whether npm was called with --yes: `npm create service-bot my-bot --yes`. */
+/** Returns true if npm was called with --yes: `npm create service-bot my-bot --yes`. */
 function npmSaidYes(env: Io["env"]): boolean {
   return env["npm_config_yes"] === "true";
 }
 
-/** Variables that coding agents and CI services set for their programs. */
+/** Variables that coding agents and CI services set. */
 export const UNATTENDED_VARIABLES: readonly string[] = [
   "AI_AGENT",
   "ANTIGRAVITY_AGENT",
@@ -215,10 +213,10 @@ export const UNATTENDED_VARIABLES: readonly string[] = [
   "TF_BUILD",
 ];
 
-/** Returns whether a user can answer at the terminal, according to the environment. */
+/** Returns true if, according to the environment, a user can answer prompts. */
 export function isAttended(env: Io["env"]): boolean {
   const isSet = (name: string) => !["", "0", "false"].includes(env[name]?.toLowerCase() ?? "");
-  // A dumb terminal cannot move the cursor back, which every question needs.
+  // A dumb terminal cannot move the cursor back, which every prompt needs.
   return env["TERM"] !== "dumb" && !UNATTENDED_VARIABLES.some(isSet);
 }
 
@@ -238,16 +236,16 @@ Usage: create-service-bot [DIR] [flags]    ("." is the current directory)
   --no-git             no repository
   --service-bot SPEC   version of service-bot to depend on, or a file: path
                        relative to DIR
-  --yes, -y            take the defaults, ask nothing
+  --yes, -y            use the defaults, ask nothing
   --dry-run            list the files, write nothing
   --json               print one JSON object at the end, ask nothing
   --help, -h  --version, -v
 
-On a terminal the command asks for each choice without a flag. In a pipe, in CI
-and under an agent it takes the defaults and prints them; DIR is then required.
+On a terminal, the command asks for each choice that has no flag. In a pipe, in
+CI and under a coding agent, it uses and prints the defaults, and requires DIR.
 
-Existing files are never overwritten. Bots need Node ${OLDEST_NODE} or newer; on an older
-Node the bot gets a newer one as a devDependency.
+Existing files are never overwritten. Bots need Node ${OLDEST_NODE} or newer. If this Node
+is older, the bot gets a newer one as a devDependency.
 
 Exit codes: 0 done, 2 wrong usage (nothing written), 130 cancelled, 1 other.
 `;

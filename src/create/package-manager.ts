@@ -2,28 +2,25 @@ import { Cancelled } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { type PackageManager, packageManagers } from "./options.ts";
 
-/** Commands for a machine with only Node and npm, such as a CI service or an image's first stage. */
+/** Commands for a machine with only Node and npm, such as a CI service or the first stage of an image. */
 export interface Toolchain {
   /** Absent for npm, which comes with Node. */
   readonly setup?: string;
   /** Installs exactly the versions in the lock file. */
   readonly ci: string;
-  /** The same without devDependencies. */
+  /** Like `ci`, but without devDependencies. */
   readonly production: string;
-  /** The same without devDependencies and without a lock file. */
+  /** Like `production`, but without a lock file. */
   readonly unlocked: string;
 }
 
 interface PackageManagerFacts {
   readonly lockFile: string;
-  /** Files that an install reads besides package.json. A trailing `*` marks an optional file. */
+  /** Files that an install reads in addition to package.json. A trailing `*` marks an optional file. */
   readonly files: readonly string[];
   readonly installArgs: readonly string[];
-  /** Prefix for a dependency's command. */
   readonly exec: string;
-  /** Command that adds a dependency. */
   readonly add: string;
-  /** Command that adds a development dependency. */
   readonly addDev: string;
   readonly newestMajor: number;
   toolchain(major: number): Toolchain;
@@ -33,7 +30,7 @@ export const packageManagerFacts: Readonly<Record<PackageManager, PackageManager
   npm: {
     lockFile: "package-lock.json",
     files: ["package-lock.json*"],
-    // With NODE_ENV=production, npm would omit the compiler and the bot's own Node. Audit and funding would cost
+    // With NODE_ENV=production, npm would omit the compiler and the bot's own Node. Audit and funding would send extra
     // requests to the registry.
     installArgs: ["install", "--include=dev", "--no-audit", "--no-fund"],
     exec: "npx",
@@ -80,7 +77,7 @@ export const packageManagerFacts: Readonly<Record<PackageManager, PackageManager
     addDev: "bun add --dev",
     newestMajor: 1,
     toolchain: (major) => ({
-      // npm 12 runs only named install scripts.
+      // npm 12 runs only install scripts that are listed.
       setup: `npm install --global --allow-scripts=bun bun@${major}`,
       ci: "bun install --frozen-lockfile",
       production: "bun install --production --frozen-lockfile",
@@ -89,7 +86,7 @@ export const packageManagerFacts: Readonly<Record<PackageManager, PackageManager
   },
 };
 
-/** Uses `--force` because Node's images include a yarn 1 that npm did not install. */
+/** Needs `--force`, because Node images include yarn 1. */
 const SETUP_YARN = "npm install --global --force";
 
 const yarn1: Toolchain = {
@@ -110,7 +107,7 @@ function yarn(major: number): Toolchain {
   };
 }
 
-/** Returns the command for one of the bot's scripts: `npm run dev`, `npm test`. */
+/** Returns the command for one of the bot's scripts, such as `npm run dev` or `npm test`. */
 export function scriptCommand(packageManager: PackageManager, script: string): string {
   const short = script === "test" || script === "start";
   // `bun test` runs bun's own test runner instead of the script.
@@ -124,12 +121,12 @@ export function detectPackageManager(env: Io["env"]): PackageManager {
   return packageManagers.find((name) => name === agent) ?? "npm";
 }
 
-/** Timeout for reading a package manager's version, in ms. */
+/** Time limit for reading a package manager's version, in ms. */
 const VERSION_TIMEOUT_MS = 5_000;
 
 /**
- * Returns the major version of the package manager that writes the bot's lock file. Another major version may not read
- * the file or may rewrite it.
+ * Returns the major version of the package manager that writes the bot's lock file. Another major version may rewrite
+ * the file or fail to read it.
  *
  * @param mayAsk whether to start the package manager if it did not start this process
  * @throws {Cancelled}

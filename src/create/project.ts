@@ -16,25 +16,24 @@ import {
 import { detectPackageManager, majorOf } from "./package-manager.ts";
 
 export interface Source {
-  /** Directory that contains `templates/`. */
+  /** The directory that contains `templates/`. */
   readonly root: string;
   readonly version: string;
-  /** `checkout` means a clone of the repository. */
+  /** `checkout` is a clone of the repository. */
   readonly origin: "registry" | "checkout";
-  /** Prepares a fresh checkout for packing, with progress on standard error. */
+  /** Prepares a fresh checkout for packing. Prints progress on standard error. */
   prepare?(): void;
 }
 
 export interface Dependency {
-  /** Version range in package.json. */
   readonly spec: string;
-  /** Path of the packed checkout inside the bot, if the bot depends on it. */
+  /** Path of the packed checkout in the bot, if the bot depends on it. */
   readonly tarball?: string;
 }
 
 /**
- * Returns the dependency on service-bot. A bot from a checkout includes the packed checkout, so that it can be moved,
- * committed and built elsewhere.
+ * Returns the dependency on service-bot. A bot created from a checkout includes the packed checkout, so that it can be
+ * moved, committed and built elsewhere.
  */
 function dependencyOf(source: Source, requested: string | undefined): Dependency {
   if (requested !== undefined) return { spec: requested };
@@ -44,7 +43,7 @@ function dependencyOf(source: Source, requested: string | undefined): Dependency
 }
 
 /**
- * Packs the checkout. Reuses the last tarball if the checkout is unchanged.
+ * Packs the checkout. Reuses the last tarball if nothing has changed.
  *
  * @throws {CreateError} with the script's output
  * @throws {Cancelled}
@@ -63,8 +62,8 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
     const tarball = readdirSync(out).find((name) => name.endsWith(".tgz"));
     if (code === 0 && tarball !== undefined) return readFileSync(join(out, tarball));
     throw new CreateError(
-      `Cannot pack this checkout; nothing was written:\n${tail(output)}\n` +
-        `Correct the problem, or use --service-bot ^${source.version}.`,
+      `Cannot pack this checkout. Nothing was written.\n${tail(output)}\n` +
+        `Fix the problem, or pass --service-bot ^${source.version} to use the published version.`,
     );
   } finally {
     rmSync(out, { recursive: true, force: true });
@@ -72,7 +71,6 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
 }
 
 export interface Project {
-  /** Absolute path of the project's directory. */
   readonly target: string;
   readonly name: string;
   readonly template: Template;
@@ -82,14 +80,14 @@ export interface Project {
   readonly install: boolean;
   readonly git: boolean;
   readonly serviceBot: Dependency;
-  /** True if the bot includes its own Node, because the running Node is too old. */
+  /** True if the bot depends on its own Node, because the running Node is too old. */
   readonly ownNode: boolean;
 }
 
 /**
  * Completes the options with defaults.
  *
- * @throws {UsageError} for an invalid directory
+ * @throws {UsageError} if the directory is invalid
  */
 export async function settle(
   options: Options & { readonly dir: string },

@@ -10,7 +10,7 @@ import type { Project } from "./project.ts";
 import type { Repository } from "./repository.ts";
 import { needsOf } from "./template.ts";
 
-/** Prints a line on standard output, or with --json on standard error. */
+/** Prints a line on standard output, or on standard error with --json. */
 export type Say = (line: string) => void;
 
 export function sayer(io: Io, json: boolean): Say {
@@ -25,7 +25,7 @@ export function choiceLine(name: string, value: string, mark = "◇"): string {
   return `${mark} ${name.padEnd(name.endsWith("?") ? 20 : 16)}${value}`;
 }
 
-/** Formats the choices and marks the defaults. Omits the user's answers, which are already printed. */
+/** Formats the choices and marks the defaults. Omits the user's answers, which are already on the screen. */
 export function choiceLines(
   project: Project,
   options: Options,
@@ -72,7 +72,7 @@ export const repositoryLines: Readonly<Record<Repository, string>> = {
   unavailable: "- git init failed; the bot works without a repository",
 };
 
-/** Returns the commands to type next, in order. */
+/** Returns the commands to run next, in order. */
 export function nextSteps(project: Project, installed: boolean, io: Io): string[] {
   const { packageManager } = project;
   const place = placeOf(project.target, io);
@@ -116,7 +116,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof UsageError ? 2 : 1;
 }
 
-/** Reports an error on standard error, and with --json also as an object. */
+/** Prints an error on standard error, and with --json also as an object on standard output. */
 export function reportError(error: unknown, io: Io, json: boolean): void {
   const message = messageOf(error);
   const conflicts = error instanceof UsageError ? error.conflicts : [];
@@ -127,7 +127,7 @@ export function reportError(error: unknown, io: Io, json: boolean): void {
   if (json) io.out(printableText(`${JSON.stringify({ error: { message, conflicts } })}\n`));
 }
 
-/** The `--json` output. */
+/** Output of `--json`. */
 export interface Result {
   /** Absolute path. */
   readonly dir: string;
@@ -135,7 +135,7 @@ export interface Result {
   readonly template: string;
   readonly store: string;
   readonly packageManager: string;
-  /** Dependency on service-bot, as in package.json. */
+  /** Version range in package.json. */
   readonly serviceBot: string;
   /** Relative to `dir`, sorted. With --dry-run, the files that would be written. */
   readonly files: readonly string[];
@@ -146,7 +146,7 @@ export interface Result {
   /** True if the repository has its first commit. */
   readonly committed: boolean;
   readonly next: readonly string[];
-  /** Error from the install. Absent on success. */
+  /** The failure of the install. Absent on success. */
   readonly error?: { readonly message: string; readonly interrupted: boolean };
 }
 
@@ -169,7 +169,7 @@ export function resultOf(project: Project, files: readonly string[]): Result {
 
 export interface Timed<T> {
   readonly value: T;
-  /** Milliseconds. */
+  /** Duration in ms. */
   readonly ms: number;
 }
 
@@ -178,7 +178,7 @@ const FRAME_MS = 100;
 const CLEAR_LINE = "\r\x1b[K";
 
 /**
- * Shows the progress of long work. A terminal gets a line with the elapsed seconds, which disappears at the end. Other
+ * Shows the progress of long work. A terminal gets a line with the elapsed seconds, which is cleared at the end. Other
  * outputs get a static line.
  */
 export async function timed<T>(

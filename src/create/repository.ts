@@ -7,22 +7,22 @@ import type { Template } from "./options.ts";
 export type Repository =
   /** Created, with a first commit. */
   | "committed"
-  /** Created, with the files staged. The commit failed because git has no configured user or a hook refused it. */
+  /** Created, with the files staged. The commit failed, because git has no configured user or a hook rejected it. */
   | "staged"
-  /** The directory already belongs to a repository. */
+  /** The directory is already in a repository. */
   | "inside"
   /** git is missing or failed. */
   | "unavailable";
 
-/** In ms. git may wait for a passphrase or a hook, and the bot is complete without a repository. */
+/** Time limit in ms. git may wait for a passphrase or a hook, and the bot is complete without a repository. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Creates a repository with the bot's files in its first commit, unless the directory is already in a repository.
- * Leaves other files uncommitted. Never throws because of git.
+ * Creates a repository with a first commit of the bot's files, unless the directory is already in a repository. Leaves
+ * other files uncommitted. Never throws if git fails.
  *
  * @param paths files to commit, relative to the target
- * @param template for the commit message
+ * @param template named in the commit message
  */
 export async function startRepository(
   target: string,
@@ -37,16 +37,16 @@ export async function startRepository(
     return code === 0;
   };
   if (!(await git("init", "--quiet"))) return "unavailable";
-  // Uses --force because a user's global ignore file may exclude archives, and an install needs vendor/.
+  // `--force` adds vendor/ even if the user's global ignore file excludes archives. An install needs it.
   if (!(await git("--literal-pathspecs", "add", "--force", "--", ...paths))) return "staged";
-  // Without a configured user, git would invent one from the account and machine names.
+  // Without a configured user, git would invent one from the names of the account and the machine.
   const identity = ["-c", "user.useConfigOnly=true"];
   const message = ["--message", `Start from the template ${template} of service-bot`];
   return (await git(...identity, "commit", "--quiet", ...message)) ? "committed" : "staged";
 }
 
 /**
- * Returns whether a directory, which need not exist, is in a repository. Checks the file system, because git refuses a
+ * Returns true if a directory, which need not exist, is in a repository. Checks the file system, because git rejects a
  * repository that another user owns.
  */
 export function repositoryAround(directory: string): boolean {
@@ -59,7 +59,7 @@ export function repositoryAround(directory: string): boolean {
   }
 }
 
-/** Removes variables that would point git at another repository, for example if a hook runs the scaffolder. */
+/** Removes variables that point git to another repository, for example if a git hook runs the scaffolder. */
 function withoutGitPlaces(env: Io["env"]): Record<string, string | undefined> {
   const places = /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|PREFIX|NAMESPACE)$/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !places.test(name)));

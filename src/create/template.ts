@@ -9,16 +9,16 @@ import type { Project } from "./project.ts";
 export interface BotFile {
   readonly path: string;
   readonly content: string | Uint8Array;
-  /** Permissions, if the default is too wide. */
+  /** Permissions, if the default is too broad. */
   readonly mode?: number;
 }
 
-/** A template's text file with unfilled placeholders such as `{{name}}`. */
+/** A template's text file, with placeholders such as `{{name}}`. */
 export interface TemplateFile extends BotFile {
   readonly content: string;
 }
 
-/** Reads a template, sorted by path, with the file names as they are in a bot. */
+/** Reads a template's files, sorted by path and named as in a bot. */
 export function readTemplate(directory: string): TemplateFile[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   const files = entries
@@ -32,8 +32,8 @@ export function readTemplate(directory: string): TemplateFile[] {
 }
 
 /**
- * Converts a stored name to the bot's. npm omits or renames dotfiles in a package, and tools take any package.json for
- * a package. Templates therefore store `_gitignore` and `_package.json`.
+ * Converts a stored name to the name in a bot. npm omits or renames dotfiles, and tools treat any folder with a
+ * package.json as a package. Templates therefore store `_gitignore` and `_package.json`.
  */
 function botPath(stored: string): string {
   return stored
@@ -42,13 +42,13 @@ function botPath(stored: string): string {
     .join("/");
 }
 
-/** Contains secrets, so only the owner may read it. */
+/** Mode of a file with secrets. */
 const OWNER_ONLY = 0o600;
 
 /**
- * Returns a bot's files, sorted by path, without the packed checkout, which takes time.
+ * Returns a bot's files, sorted by path. Omits the packed checkout, because packing is slow.
  *
- * @param template the template's and the store's files
+ * @param template files of the template and the store
  */
 export function planFiles(template: readonly TemplateFile[], project: Project): BotFile[] {
   const files = template.map(({ path, content }) => {
@@ -68,9 +68,9 @@ function packageManagerFiles({ packageManager, packageManagerMajor }: Project): 
     const content = "# Node looks for packages in node_modules.\nnodeLinker: node-modules\n";
     return [{ path: ".yarnrc.yml", content }];
   }
-  // pnpm 9 reads this file only as a list of workspace packages, and refuses it without one.
+  // pnpm 9 reads this file only as a list of workspace packages, and rejects it without one.
   if (packageManager === "pnpm" && packageManagerMajor >= 10) {
-    // The `node` package needs its install script, even if it is added later.
+    // Allow the `node` package's install script, in case the package is added later.
     const content =
       "# Which packages may run install scripts.\nallowBuilds:\n  better-sqlite3: false\n  node: true\n";
     return [{ path: "pnpm-workspace.yaml", content }];
@@ -78,15 +78,17 @@ function packageManagerFiles({ packageManager, packageManagerMajor }: Project): 
   return [];
 }
 
-/** Two lines with the same marker, such as `# {{#postgres}}` and `# {{/postgres}}`, and the lines in between. */
+/**
+ * A section: two lines with the same marker, such as `# {{#postgres}}` and `# {{/postgres}}`, and the lines in between.
+ */
 const section = /^[^\n]*\{\{#(\w+)\}\}[^\n]*\n(.*?)^[^\n]*\{\{\/\1\}\}[^\n]*\n/gms;
 
 /**
- * Fills in the placeholders of a template: `{{name}}` and those of `valuesOf`, `{{run dev}}` (any script), `{{exec
- * service-bot}}` (any command of a dependency), `{{add pg}}` and `{{add dev node@24}}` (any package). Lines between
- * `{{#postgres}}` and `{{/postgres}}` are only for bots with this store, or with the package manager of this name.
- * Lines between `{{#setup}}` and `{{/setup}}` are only for bots whose package manager does not come with Node. Any
- * other text in double braces stays, because workflows have such expressions too.
+ * Fills in a template's placeholders: `{{name}}` and the names in `valuesOf`, `{{run dev}}` (any script), `{{exec
+ * service-bot}}` (any dependency's command), `{{add pg}}` and `{{add dev node@24}}` (any package). Keeps a section such
+ * as `{{#postgres}}` … `{{/postgres}}` only for bots with that store or package manager. Keeps `{{#setup}}` sections
+ * only if the package manager does not come with Node. Leaves other text in double braces unchanged, because CI
+ * workflows use such expressions.
  */
 function fill(text: string, project: Project): string {
   const { packageManager, store } = project;
@@ -113,7 +115,7 @@ function valuesOf(project: Project): Readonly<Record<string, string>> {
   const { setup = "", ci, production, unlocked } = toolchain(packageManagerMajor);
   return {
     name,
-    // Unlike npm, Compose permits no dots.
+    // Unlike npm, Compose does not permit dots.
     "compose name": name.replaceAll(/[^a-z0-9_-]/g, "-"),
     "compose database": needsOf[store].composeUrl,
     install: `${packageManager} install`,
@@ -126,7 +128,7 @@ function valuesOf(project: Project): Readonly<Record<string, string>> {
   };
 }
 
-/** Version of Node that a bot includes if the installed Node is too old. */
+/** The Node version that a bot depends on if the installed Node is too old. */
 const NODE = "^24.0.0";
 
 function manifest(template: string, project: Project): string {
@@ -136,7 +138,7 @@ function manifest(template: string, project: Project): string {
   return json({
     ...base,
     name: project.name,
-    // npm 12 runs only the install scripts named here; npm 11 prompts for the list. The `node` package needs its
+    // npm 12 runs only the install scripts listed here, and npm 11 prompts for the list. The `node` package needs its
     // script, even if it is added later. The SQLite binding ships its binaries.
     allowScripts: { node: true, "better-sqlite3": false },
     ...(packageManager === "bun" && { trustedDependencies: ["node"] }),
@@ -162,7 +164,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Returns a new bot's `.env`: the example file with generated secrets. */
+/** Returns a new bot's `.env`, which is the example file with generated secrets. */
 function envFile(example: string, secrets: Secrets, store: Store): string {
   const { apiKey, webhookSecret, databasePassword } = secrets;
   const values = [
@@ -179,11 +181,11 @@ function set(text: string, name: string, value: string): string {
   return text.replace(line, () => `${name}=${value}`);
 }
 
-/** A new bot's secrets for the local platform. The real secrets come from the portal. */
+/** Secrets for the local platform. The real ones come from the developer portal. */
 interface Secrets {
   readonly apiKey: string;
   readonly webhookSecret: string;
-  /** The database server's password in the bot's compose files. */
+  /** Password of the database server in the bot's compose files. */
   readonly databasePassword: string;
 }
 
@@ -202,7 +204,7 @@ interface StoreNeeds {
   readonly composeUrl: string;
 }
 
-/** Starts a server for development. compose.yaml is for public servers and requires a domain. */
+/** Starts a development server. compose.yaml is for public servers and requires a domain. */
 const START = "docker compose --file compose.dev.yaml up --detach --wait";
 
 export const needsOf: Readonly<Record<Store, StoreNeeds>> = {

@@ -11,10 +11,10 @@ interface CreatedPaths {
 }
 
 /**
- * Writes a bot's files: all or none. If a path appeared after the check, it is neither overwritten nor followed out of
- * the target.
+ * Writes all of a bot's files, or none. A path that has appeared since the check is never overwritten, and a link is
+ * never followed out of the target.
  *
- * @throws {CreateError} after a failure, with all written files removed
+ * @throws {CreateError} after removing all written files
  */
 export function writeFiles(target: string, files: readonly BotFile[]): void {
   const made: CreatedPaths = { files: [], directories: [] };
@@ -54,14 +54,14 @@ function openNew(file: string, path: string, mode: number | undefined): number {
     return openSync(file, "wx", mode);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
-    throw new CreateError(`Another program created ${path} meanwhile.`);
+    throw new CreateError(`Another program created ${path} in the meantime.`);
   }
 }
 
 /**
- * Creates a bot's directory and removes new directories again, so that a failure shows before slow work.
+ * Creates a bot's directory and removes it again, so that a failure is reported before slow work.
  *
- * @throws {CreateError} on failure
+ * @throws {CreateError}
  */
 export function tryDirectory(target: string): void {
   const made: CreatedPaths = { files: [], directories: [] };
@@ -74,7 +74,7 @@ export function tryDirectory(target: string): void {
   }
 }
 
-/** Creates a directory with its parents, and records which are new. */
+/** Creates a directory and its parents, and records the new ones. */
 function makeDirectory(directory: string, made: CreatedPaths): void {
   if (made.directories.includes(directory)) return;
   const missing: string[] = [];
@@ -88,7 +88,7 @@ function makeDirectory(directory: string, made: CreatedPaths): void {
 /** @returns the number of files that could not be removed */
 function removeCreated({ files, directories }: CreatedPaths): number {
   const left = files.filter((file) => !succeeds(() => unlinkSync(file)));
-  // Keeps a directory that now contains another file.
+  // A directory that now contains another file stays.
   for (const directory of directories.reverse()) succeeds(() => rmdirSync(directory));
   return left.length;
 }

@@ -4,23 +4,23 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { allScopes, type Scope } from "../core/platform-contract.ts";
 import type { Tool } from "./tool.ts";
 
-/** In ms. Short, because a token's owner may change its scopes. */
+/** Validity of probed scopes, in ms. Short, because a token's owner may change its scopes. */
 const SCOPES_VALID_MS = 5 * 60_000;
 
-/** In ms. Limits probes while the platform cannot respond. */
+/** Time until the next probe if some scopes could not be checked, in ms. */
 const UNCERTAIN_SCOPES_VALID_MS = 60_000;
 
 export type Probe = () => Promise<Readonly<Record<Scope, ScopeAnswer>>>;
 
 export interface AccessOptions {
-  /** The only permitted scopes. Default: the token's probed scopes. */
+  /** Permitted scopes. Default: the token's probed scopes. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly clock?: Clock | undefined;
 }
 
 /**
- * A token's scopes, without the token itself: given, or probed for the first list. Responses to calls correct the
- * scopes, because only the platform decides.
+ * A token's scopes, without the token itself. They are configured, or probed for the first list of tools. Later
+ * responses from the platform correct them.
  */
 export class Access {
   readonly #given: readonly Scope[] | undefined;
@@ -42,7 +42,7 @@ export class Access {
   }
 
   /**
-   * Returns the tools that the token can use. A scope that the platform cannot confirm now counts as present.
+   * Returns the tools that the token can use. If the platform cannot confirm a scope now, its tools are included.
    *
    * @throws {TokenRefused}
    */
@@ -57,7 +57,7 @@ export class Access {
     return tools.filter(({ scopes }) => scopes.some((scope) => this.#scopes?.has(scope)));
   }
 
-  /** Removes scopes that the token lacks, according to the platform. */
+  /** Removes scopes that the platform reported as missing. */
   remove(missing: readonly Scope[]): void {
     const known = this.#scopes ?? new Set(allScopes);
     this.#scopes = new Set([...known].filter((scope) => !missing.includes(scope)));
@@ -90,10 +90,10 @@ export class TokenRefused extends Error {
   }
 }
 
-/** Capacity for accepted tokens, and separately for refused ones. The oldest look-up is evicted first. */
+/** Maximum number of accepted tokens in the cache, and of refused ones. The oldest check is evicted first. */
 const MAX_TOKENS = 1_000;
 
-/** In ms. A revoked token stops working after this time. */
+/** Validity of a check, in ms. A revoked token works for this long at most. */
 const TOKEN_VALID_MS = 60_000;
 
 export interface TokensOptions {
@@ -104,8 +104,8 @@ export interface TokensOptions {
 }
 
 /**
- * Caches the results of token checks for a minute, by a fingerprint that only this process can compute. Accepted and
- * refused tokens have separate capacity, so that strangers cannot evict a client.
+ * Caches token checks by a fingerprint that only this process can compute. Refused tokens have their own capacity, so
+ * strangers cannot evict the tokens of clients.
  */
 export class Tokens {
   readonly #options: TokensOptions;
@@ -118,14 +118,14 @@ export class Tokens {
     this.#options = options;
   }
 
-  /** Returns whether the platform accepted the token before. */
+  /** Returns whether the platform has accepted the token before. */
   isFamiliar(token: string): boolean {
     return this.#accepted.has(this.#fingerprint(token));
   }
 
   /**
-   * Returns the access of a token that the platform knows. Concurrent checks share one request. While the platform
-   * cannot respond, a known token stays valid, because the platform checks it again with each call.
+   * Returns the access of an accepted token. Concurrent checks share one request. While the platform cannot respond, an
+   * accepted token stays valid, because the platform checks it again on each call.
    */
   async check(token: string): Promise<Access | "refused" | "unknown"> {
     const fingerprint = this.#fingerprint(token);
@@ -160,7 +160,6 @@ export class Tokens {
   }
 }
 
-/** Stores the newest entry, and evicts the oldest ones beyond {@link MAX_TOKENS}. */
 function remember<Entry>(entries: Map<string, Entry>, key: string, entry: Entry): void {
   entries.delete(key);
   entries.set(key, entry);

@@ -4,18 +4,18 @@ import { messageOf, ServiceBotError } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
 import type { Tool } from "./tool.ts";
 
-/** Field of a result's `_meta` that describes a failure to programs. */
+/** The `_meta` field of a result that describes a failure to programs. */
 const ERROR_META = "service-bot/error";
 
 export interface Failure {
-  /** The platform's code (section 7 of the platform document), or a code of this library (docs/reference/errors.md). */
+  /** A platform error code (section 7 of the platform document), or a code from docs/reference/errors.md. */
   readonly code: string;
   readonly message: string;
-  /** Status of the platform's response. Absent without a response. */
+  /** HTTP status of the platform's response. Absent if there was no response. */
   readonly status?: number | undefined;
   /** True if the same call may succeed later and cannot take effect twice. */
   readonly retryable: boolean;
-  /** Delay before a retry, in ms. Absent if the platform requests none. */
+  /** Delay that the platform requests before a retry, in ms. Absent if it requests none. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -25,8 +25,8 @@ const IN_DOUBT =
 const IN_A_MINUTE = "Try again in a minute.";
 
 /**
- * Remedies for an assistant, by code (section 7 of the platform document). For other codes, the client's errors already
- * contain a remedy.
+ * Remedies for an assistant, by error code (section 7 of the platform document). All other client errors already name a
+ * remedy.
  */
 const remedies: Readonly<Partial<Record<string, string>>> = {
   BLOCKED: "The bot or the user has blocked the other. Do not try again.",
@@ -52,7 +52,7 @@ export function failedResult(failure: Failure): CallToolResult {
   };
 }
 
-/** Describes a call's error. `undefined` for a bug in this program, which has no remedy. */
+/** Describes a call's error. Returns `undefined` for a bug in this program, which has no remedy. */
 export function failureOf(error: unknown, { writes = false }: Tool): Failure | undefined {
   if (!(error instanceof ServiceBotError)) return undefined;
   const code = codeOf(error);
@@ -73,7 +73,6 @@ function codeOf(error: ServiceBotError): string {
   return error.code === "INVALID_OPTION" ? "VALIDATION" : error.code;
 }
 
-/** Returns whether a failed write may have taken effect. */
 function mayHaveHappened(error: ServiceBotError): boolean {
   if (error instanceof NetworkError) return error.sent;
   if (error instanceof ApiError) return !error.saysNothingHappened;
@@ -82,12 +81,11 @@ function mayHaveHappened(error: ServiceBotError): boolean {
 }
 
 function remedyFor(error: ServiceBotError, code: string): string | undefined {
-  // A refusal by the client itself already names the argument.
+  // An error raised by the client itself already names the argument.
   const isLocal = error instanceof ApiError ? error.local : code !== "API_INVALID_RESPONSE";
   return isLocal || !Object.hasOwn(remedies, code) ? undefined : remedies[code];
 }
 
-/** Describes when to retry, if a retry may help. */
 function whenOf(error: ServiceBotError): string | undefined {
   if (error instanceof NetworkError) {
     const isAway = error.code === "API_UNREACHABLE" || error.code === "API_TIMEOUT";

@@ -13,37 +13,37 @@ import { createMcpHandler, type McpHttpHandler, type McpRequestContext } from ".
 import { createMcpServer } from "./server.ts";
 
 /**
- * Maximum size of one message, in bytes. An image of 5 MB is 7 MB of base64 (section 4 of the platform document, rule
- * 1), and up to 5 % more with line breaks.
+ * Maximum size of one message, in bytes. A 5 MB image (section 4 of the platform document, rule 1) is 7 MB of base64,
+ * and up to 5 % more with line breaks.
  */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
-/** Maximum size of all messages in progress, in bytes: eight of the largest messages. */
+/** Maximum size of all messages in progress, in bytes. */
 const MAX_BYTES_UNDER_WAY = 8 * MAX_MESSAGE_BYTES;
 
-/** Requests in progress, until their responses are sent. */
+/** Maximum number of requests in progress, until their responses are sent. */
 const MAX_CALLS = 256;
 
-/** The same limit for tokens that the platform has not accepted before, so that strangers leave room for clients. */
+/** The same limit for tokens the platform has not accepted before. Strangers cannot use up all calls. */
 const MAX_UNFAMILIAR_CALLS = 32;
 
 /**
- * Maximum number of open streams on which clients of the 2026 protocol wait for notifications, which never come. Lower
- * than the limit on calls.
+ * Maximum number of open notification streams (2026 protocol). This server sends no notifications. Lower than
+ * MAX_CALLS, so streams cannot block calls.
  */
 const MAX_STREAMS = 128;
 
-/** In seconds. Calls and look-ups end within a few seconds. */
+/** Value of `Retry-After`, in seconds. Calls and token checks end within a few seconds. */
 const RETRY_AFTER_S = 2;
 
 export interface HttpOptions {
   /** The platform's origin, without `/api/v1`. */
   readonly baseUrl: string;
-  /** The only permitted scopes, for every token. Default: each token's probed scopes. */
+  /** Permitted scopes for every token. Default: each token's probed scopes. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly logger: Logger;
   readonly clock?: Clock | undefined;
-  /** Sends requests to the platform. Default: the global `fetch`. */
+  /** Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
 
@@ -56,13 +56,13 @@ interface UnderWay {
 }
 
 interface Call extends UnderWay {
-  /** True if the call continues until its response is sent. A refusal ends at once. */
+  /** True if the call stays counted until its response is sent. A refused call is released immediately. */
   isAdmitted: boolean;
 }
 
 /**
- * Serves MCP over stateless Streamable HTTP. Each request names its bot by its bearer token and gets its own server.
- * The token is forwarded to the platform and not stored.
+ * Serves MCP over stateless Streamable HTTP. A request's bearer token identifies its bot, and each request gets its own
+ * server. The token is forwarded to the platform and not stored.
  */
 export class McpHttp {
   readonly #options: HttpOptions;
@@ -89,9 +89,9 @@ export class McpHttp {
   }
 
   /**
-   * Returns a listener for a separate HTTP server, with MCP at one path.
+   * Returns a listener for a separate HTTP server, which serves MCP at `path`.
    *
-   * @param allowHosts accepted host names besides those of this machine, without scheme and port
+   * @param allowHosts accepted host names in addition to this machine's, without scheme and port
    */
   listener(path: string, allowHosts: readonly string[]): RequestListener {
     const isOurs = hostCheck(allowHosts);
@@ -111,7 +111,7 @@ export class McpHttp {
     );
   }
 
-  /** Responds to a request whose `Host` was already checked. The call ends with the response's body. */
+  /** Responds to a request whose `Host` was already checked. */
   readonly fetch = async (request: Request): Promise<Response> => {
     const { method, headers } = request;
     if (method !== "POST") {
@@ -143,14 +143,14 @@ export class McpHttp {
     }
   };
 
-  /** Cancels every call and stream, and their requests to the platform. */
+  /** Cancels all calls, streams and requests to the platform. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#handler.close();
   }
 
   async #serve(request: Request, token: string, call: Call): Promise<Response> {
-    // Reads the body at once, because an unread body takes memory for each chunk.
+    // Read the body immediately, because each chunk of an unread body takes memory.
     const arriving = receiveWebBody(request.body, {
       ...{ limit: MAX_MESSAGE_BYTES, budget: this.#bodies },
     });
@@ -202,7 +202,7 @@ export class McpHttp {
   }
 }
 
-/** Returns whether a request comes from no web page, or from a page on this machine or the requested host. */
+/** Returns true if no web page sent the request, or if the page is on this machine or on the requested host. */
 function isFromOwnPage({ headers, url }: Request): boolean {
   const origin = headers.get("origin");
   if (origin === null) return true;
@@ -210,13 +210,12 @@ function isFromOwnPage({ headers, url }: Request): boolean {
   return name !== "" && (loopbackNames.has(name) || name === normalHost(new URL(url).hostname));
 }
 
-/** Returns a request's token; `undefined` if it is missing or malformed. */
 function bearerOf(headers: Headers): string | undefined {
   const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   return token === undefined || tokenProblem(token) !== undefined ? undefined : token;
 }
 
-/** `undefined` if the body is not JSON. */
+/** Returns the parsed JSON, or `undefined` if the body is not JSON. */
 function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));
@@ -225,7 +224,6 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-/** Returns the response for a body that could not be read. */
 function refusalOf(error: unknown): Response {
   switch (error instanceof BodyError ? error.problem : "incomplete") {
     case "too_large":
@@ -239,7 +237,7 @@ function refusalOf(error: unknown): Response {
   }
 }
 
-/** Calls `release` once a response is sent or its recipient has disconnected. */
+/** Calls `release` once the response is sent or its recipient has disconnected. */
 function whenSent(answer: Response, release: () => void): Response {
   if (answer.body === null) {
     release();
@@ -250,7 +248,7 @@ function whenSent(answer: Response, release: () => void): Response {
   return new Response(answer.body.pipeThrough(passage), answer);
 }
 
-/** Returns a protocol error. It closes the connection, so that an unread body is dropped. */
+/** Returns a JSON-RPC error. It closes the connection, so that an unread body is dropped. */
 function refusal(
   status: number,
   message: string,

@@ -8,13 +8,12 @@ import { quote } from "./text.ts";
 
 type Content = CallToolResult["content"][number];
 
-/** Maximum number of previews per result, because each costs the model tokens. */
+/** Maximum number of previews in a result. Each one costs the model tokens. */
 const MAX_PREVIEWS = 8;
 
-/** In bytes. */
 const MAX_PREVIEW_BYTES = 512 * 1024;
 
-/** Time limit for all of a result's previews, in ms. */
+/** Time limit for all previews in a result, in ms. */
 const PREVIEWS_TIMEOUT_MS = 5_000;
 
 interface Downloading {
@@ -23,9 +22,9 @@ interface Downloading {
 }
 
 /**
- * Downloads thumbnails for a result's images: `thumbUrl`, or `url` without one (section 2 of the platform document).
- * Downloads go without the token, to the platform or the public internet. A sentence replaces an image whose download
- * fails.
+ * Downloads thumbnails for a result's images: `thumbUrl`, or `url` if there is none (section 2 of the platform
+ * document). Sends no token, and connects only to the platform or public addresses. A sentence replaces each image
+ * whose download fails.
  */
 export async function previewsOf(
   images: readonly Image[],
@@ -56,7 +55,7 @@ async function preview(image: Image, platform: string, given: Downloading): Prom
   }
 }
 
-/** @throws {Error} for a private address, which this machine could reach but other users must not */
+/** @throws {Error} if the address is private, because only this machine could reach it */
 function allowedUrl(address: string, platform: string): URL {
   const url = URL.parse(address, platform);
   if (url === null) throw new Error("invalid URL");

@@ -1,6 +1,6 @@
 /**
- * The parts of the official SDK in use, imported on demand. The package bundles them into this file
- * (`scripts/pack/packages.ts`), so that a bot does not install the SDK.
+ * The used parts of the official SDK, loaded on demand. `scripts/pack/packages.ts` bundles them, so a bot does not
+ * install the SDK.
  */
 export {
   type CallToolResult,

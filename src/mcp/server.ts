@@ -12,14 +12,14 @@ import { type CallToolResult, type ListedTool, ProtocolError, Server } from "./s
 import type { Tool } from "./tool.ts";
 import { allTools } from "./tools.ts";
 
-/** The bot on whose behalf the server acts. */
+/** The bot account that the server acts for. */
 export interface Principal {
   /** The platform's origin, without `/api/v1`. */
   readonly baseUrl: string;
   readonly access: Access;
   readonly probe: Probe;
   readonly client: Client;
-  /** Downloads previews, which the client does not. */
+  /** Downloads previews. */
   readonly fetch: Fetch;
   readonly logger: Logger;
 }
@@ -34,7 +34,6 @@ const INSTRUCTIONS = [
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 
-/** Creates an MCP server with the tools that its principal can use. */
 export function createMcpServer(principal: Principal): Server {
   const server = new Server(
     { name: "service-bot", title: "Bot Platform", version: version() },
@@ -66,12 +65,11 @@ async function usableTools({ access, probe }: Principal): Promise<readonly Tool[
   }
 }
 
-/** Returns tools in the format of `tools/list`. */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   return tools.flatMap(({ name }) => listings.get(name) ?? []);
 }
 
-/** Computed once because the conversion of schemas is slow. */
+/** Computed once, because converting schemas is slow. */
 const listings: ReadonlyMap<string, ListedTool> = new Map(
   allTools.map(({ name, title, description, input, output, writes = false }) => [
     name,
@@ -97,7 +95,7 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output"): { type: "object"
   return { ...json, type: "object" };
 }
 
-/** Calls a tool. Every failure except a cancellation becomes a result. */
+/** Calls a tool. Returns every failure except a cancellation as a result. */
 export async function callTool(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
@@ -110,9 +108,9 @@ export async function callTool(
   try {
     const { value, text, images = [] } = await run({ client, signal });
     access.addProvedBy(tool);
-    // JSON has no undefined fields.
+    // JSON drops undefined fields.
     const structuredContent: Record<string, unknown> = JSON.parse(JSON.stringify(value));
-    // Logs the written content by id, without its text.
+    // Log the id of the written content, but not its text.
     if (tool.writes) logger.info({ tool: tool.name, id: structuredContent.id }, "written");
     const previews =
       args.previews === true ? await previewsOf(images, baseUrl, { fetch, signal }) : [];
@@ -128,7 +126,6 @@ export async function callTool(
   }
 }
 
-/** Returns the failure for a tool that `--scopes` excludes. */
 function notAllowed({ scopes }: Tool): Failure {
   const message =
     `The tool needs the scope ${scopes.join(" or ")}, which this server does not offer. ` +

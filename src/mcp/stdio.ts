@@ -9,8 +9,8 @@ import { StdioServerTransport, serveStdio } from "./sdk.ts";
 import { createMcpServer } from "./server.ts";
 
 /**
- * Maximum size of one message, in bytes. A longer message ends the connection. The limit admits an oversized image, so
- * that the client gets a proper error for it.
+ * Maximum size of one message, in bytes. A longer message ends the connection. Leaves room for an oversized image,
+ * which then fails with TOO_LARGE.
  */
 const MAX_MESSAGE_BYTES = 20 * 1024 * 1024;
 
@@ -18,9 +18,9 @@ export interface StdioOptions {
   /** The platform's origin, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The only permitted scopes. Default: the token's probed scopes. */
+  /** Permitted scopes. Default: the token's probed scopes. */
   readonly scopes?: readonly Scope[] | undefined;
-  /** Sends requests to the platform. Default: the global `fetch`. */
+  /** Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
   readonly logger: Logger;
   readonly stdin: Readable;
@@ -28,12 +28,11 @@ export interface StdioOptions {
 }
 
 export interface StdioConnection {
-  /** Resolves when the client has closed the connection. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Serves one client over standard input and output. Only the protocol may write to them. */
+/** Serves one client over standard input and output. Nothing else may write to standard output. */
 export function serveOverStdio(options: StdioOptions): StdioConnection {
   const { baseUrl, apiKey, scopes, fetch = globalThis.fetch, logger, stdin, stdout } = options;
   const access = new Access({ scopes });
@@ -52,7 +51,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const ended = new Promise<void>((resolve) => {
     for (const event of ["end", "close", "error"]) stdin.once(event, () => resolve());
     for (const event of ["close", "error"]) stdout.once(event, () => resolve());
-    // An oversized message closes only the transport, and the client would wait forever.
+    // An oversized message closes only the transport. Without this, the client would wait forever.
     const { onclose } = transport;
     transport.onclose = () => {
       onclose?.();

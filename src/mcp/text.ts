@@ -13,14 +13,14 @@ import { printable } from "../core/safe-text.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
-// Users' texts are quoted on one line, so that none can pass for a part of the result.
+// Quote users' text on one line, so that it cannot pass for part of the result.
 
-/** Formats a value as JSON on one line. A text inside cannot leave its quotation marks. */
+/** Formats a value as JSON on one line. Text inside it cannot close the quotation marks. */
 export function quote(value: unknown): string {
   return printable(JSON.stringify(value));
 }
 
-/** Returns a word, quoted if it is ambiguous. */
+/** Returns a word unchanged, or quoted if it contains unusual characters. */
 export function showWord(text: string): string {
   return /^[\w@.:/+=~?&%#,-]+$/.test(text) ? text : quote(text);
 }
@@ -47,7 +47,7 @@ export function showConversation({ id, peer, lastMessageAt, lastMessage }: Conve
   return `${head}\n  last, from ${from}: ${quote(lastMessage.text)}`;
 }
 
-/** Returns a search hit as a post. `undefined` if it is not one. */
+/** Returns the hit's post, or `undefined` if the hit is not a post. */
 export function postIn(hit: SearchHit): Post | undefined {
   return post.safeParse(hit).data;
 }
@@ -61,10 +61,10 @@ export function showEvent({ id, type, createdAt, payload }: AnyEvent): string {
   return `${firstLine(id, [showWord(type), showTime(createdAt)])}\n  ${quote(payload)}`;
 }
 
-/** Fields whose values users cannot choose. */
+/** Names of fields whose values users cannot choose. */
 const ofThePlatform = /^(id|key|type|username|url)$|(Id|At|Url)$/;
 
-/** Formats an unknown object's primitive fields, one per line. */
+/** Formats an object's primitive fields, one per line. Quotes values that users can choose. */
 export function showFields(fields: object): string {
   return Object.entries(fields)
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
@@ -94,7 +94,7 @@ function showUsername(username: string): string {
   return /^[\w.-]+$/.test(username) ? `@${username}` : quote(`@${username}`);
 }
 
-/** JSON characters of all items in a result: about ten thousand tokens. */
+/** Maximum length of all items in a result, in JSON characters. About 10,000 tokens. */
 const MAX_RESULT_LENGTH = 40_000;
 
 interface PageInput {
@@ -103,15 +103,15 @@ interface PageInput {
 }
 
 export interface Items<T> {
-  /** An item's name, singular and plural. */
+  /** Singular and plural. */
   readonly names: readonly [string, string];
   readonly show: (item: T) => string;
   readonly images?: (item: T) => readonly Image[];
 }
 
 /**
- * Reads and formats a page. If a page is too long, requests it again with as many items as fit, so that the cursor
- * points after them. A single item is never truncated.
+ * Reads and formats a page. If the page is too long, requests it again with as many items as fit, so that the cursor
+ * points after the last of them. Never truncates an item.
  */
 export async function readPage<T>(
   list: (options: PageOptions) => Listing<T>,
@@ -123,11 +123,11 @@ export async function readPage<T>(
   const asked = page.items.length;
   for (let fits = fitting(page.items); fits < page.items.length; fits = fitting(page.items)) {
     const shorter: Page<T> = await list({ limit: fits, cursor, signal });
-    // A platform may ignore the limit. A long result is better than a wrong cursor.
+    // The platform may ignore the limit. A long result is better than a wrong cursor.
     if (shorter.items.length >= page.items.length) break;
     page = shorter;
   }
-  // Drops the page's undocumented fields.
+  // Omit the page's undocumented fields.
   const { items, nextCursor } = page;
   const lines = [
     countItems(items.length, names, asked),
@@ -146,7 +146,7 @@ export async function readPage<T>(
   };
 }
 
-/** Returns how many of the first items fit into a result, at least one. */
+/** Returns the number of leading items that fit into a result, at least 1. */
 export function fitting(items: readonly unknown[]): number {
   let length = 0;
   const tooMany = items.findIndex((item) => {
@@ -156,7 +156,6 @@ export function fitting(items: readonly unknown[]): number {
   return tooMany < 0 ? items.length : Math.max(1, tooMany);
 }
 
-/** Formats the number of items, and the original number if some were dropped. */
 export function countItems(
   count: number,
   [one, many]: readonly [string, string],

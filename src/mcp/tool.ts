@@ -5,16 +5,14 @@ import * as z from "../core/zod.ts";
 
 export interface ToolContext {
   readonly client: Client;
-  /** Aborts when the call is cancelled or its client disconnects. */
+  /** Aborts when the call is cancelled or the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 export interface ToolResult<Output> {
-  /** Becomes the structured content. */
   readonly value: Output;
-  /** The same result as text. */
   readonly text: string;
-  /** Images in the result, for previews. */
+  /** Images that can be previewed. */
   readonly images?: readonly Image[];
 }
 
@@ -22,11 +20,11 @@ interface ToolFacts {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The token needs one of these scopes (section 5 of the platform document, rules 2 and 3). */
+  /** Scopes that allow the call. The token needs one of them (section 5 of the platform document, rules 2 and 3). */
   readonly scopes: readonly Scope[];
-  /** True if the platform document does not name the scope. In that case a successful call proves no scope. */
+  /** True if the platform document does not name the scope. A successful call then proves no scope. */
   readonly scopeAssumed?: boolean;
-  /** True for a tool that acts in the bot's name. */
+  /** True for a tool that creates content in the bot's name. */
   readonly writes?: boolean;
 }
 
@@ -36,10 +34,10 @@ interface ToolDefinition<Input, Output> extends ToolFacts {
   run(input: Input, context: ToolContext): Promise<ToolResult<Output>>;
 }
 
-/** A call with valid arguments. */
+/** A call whose arguments are valid. */
 export type PreparedCall = (context: ToolContext) => Promise<ToolResult<unknown>>;
 
-/** One of the thirteen tools. Only the tool itself knows the types of its arguments and results. */
+/** A tool whose argument and result types only the tool itself knows. */
 export interface Tool extends ToolFacts {
   readonly input: z.ZodType;
   readonly output: z.ZodType;
@@ -57,16 +55,18 @@ export function tool<Input, Output>(definition: ToolDefinition<Input, Output>): 
   };
 }
 
-/** In characters. Longer than any id, cursor or URL, so that a mistake is not sent to the platform. */
+/**
+ * Maximum length of an id, cursor or URL, in characters. Longer values are mistakes, and the platform never sees them.
+ */
 const MAX_WORD = 8_192;
 
-/** A well-formed text. A lone surrogate would be replaced in transit. */
+/** Text without lone surrogates, which would be replaced in transit. */
 export const text = (schema: z.ZodType<string> = z.string()): z.ZodType<string> =>
   schema.refine((value) => value.isWellFormed(), "Contains a lone surrogate");
 
 export const word = (): z.ZodType<string> => text(z.string().min(1).max(MAX_WORD));
 
-/** A path segment. `.` or `..` would lead to another path. */
+/** A path segment. `.` and `..` would change the path. */
 const segment = (nameIn: (value: string) => string) =>
   word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Is not an id or a name");
 
@@ -85,7 +85,7 @@ export const limit: z.ZodType<number | undefined> = z
   .optional()
   .describe("Maximum number of items, 1 to 50.");
 
-/** `limit` and `cursor` of conversations and messages (section 4 of the platform document). */
+/** Pagination of conversations and messages (section 4 of the platform document). */
 export const paging: {
   readonly limit: z.ZodType<number | undefined>;
   readonly cursor: z.ZodType<string | undefined>;

@@ -65,7 +65,8 @@ const eventPage = z.object({
 });
 
 /**
- * Content of a write (section 4 of the platform document, "Attaching images"). The client checks that it is not empty.
+ * Content of a post, comment or message (section 4 of the platform document, "Attaching images"). The client checks
+ * that it is not empty.
  */
 const content = {
   text: text().optional().describe("The text. Required without imageKeys."),
@@ -82,20 +83,17 @@ const image = z.strictObject({
   contentType: z
     .enum(["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"])
     .optional()
-    .describe("Media type of dataBase64. The bytes decide if they differ."),
+    .describe("Media type of dataBase64. If it does not match the bytes, the bytes decide."),
 });
 
-/**
- * The thirteen tools (section 1 of the platform document) in the order of their list: one for each operation of section
- * 4.
- */
+/** One tool for each operation in section 4 of the platform document, in the order of `tools/list`. */
 export const allTools: readonly Tool[] = [
   tool({
     scopes: ["read"],
     name: "service_get_me",
     scopeAssumed: true,
     title: "Get this bot's profile",
-    description: "Returns the profile of the bot that the token belongs to.",
+    description: "Returns the profile of the bot to which the token belongs.",
     input: z.strictObject({}),
     output: profile,
     run: async (_, { client, signal }) => {
@@ -281,7 +279,7 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   const events = readable.slice(0, fitting(readable));
   const last = events.at(-1);
   const isCut = events.length < readable.length && last !== undefined;
-  // An event's id is the cursor that follows the event (section 4 of the platform document, GET /events).
+  // The id of an event is also the cursor for the events after it (section 4 of the platform document, GET /events).
   const cursor = isCut ? last.id : page.cursor;
   const lines = [
     countItems(events.length, ["event", "events"], readable.length),
@@ -293,13 +291,13 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   return { value, text: lines.join("\n") };
 }
 
-/** Formats a written object. Shows its primitive fields, because the platform document defines only some. */
+/** Formats a written object. Shows all its primitive fields, because the platform document defines only some. */
 function toWriteResult<T extends object>(done: string, value: T): ToolResult<T> {
   return { value, text: `${done}\n${showFields(value)}`.trimEnd() };
 }
 
 /**
- * Returns the image to upload. A URL stays a `{ url }`, so that no text can name a file on this machine.
+ * Returns the image to upload. Keeps a URL as `{ url }`, because a plain string could name a file on this machine.
  *
  * @throws {ServiceBotError} INVALID_OPTION
  */
@@ -308,7 +306,7 @@ function imageIn({ url, dataBase64 }: z.output<typeof image>): ImageInput {
   if (url !== undefined || dataBase64 === undefined) {
     throw new ServiceBotError("INVALID_OPTION", "Pass either url or dataBase64.");
   }
-  // Base64 often has line breaks, and may come as a data: URL.
+  // Base64 often has line breaks, and may be a data: URL.
   const base64 = dataBase64.replace(/^data:[^,]{0,200};base64,/i, "").replace(/\s+/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
     throw new ServiceBotError(

@@ -87,7 +87,9 @@ describe("service-bot dev", () => {
     await dev.line((line) => line.includes("bot ready"));
     const second = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
     expect(await second.exited).toMatchObject({ code: 2 });
-    expect(second.stderr).toEqual(["`npm run dev` already runs in this folder. Stop it first."]);
+    expect(second.stderr).toEqual([
+      "`npm run dev` is already running in this folder. Stop it first.",
+    ]);
     for (const word of ["one", "two"]) {
       saveByRename(codeOf(word));
       await dev.line((line) => line === `word is ${word}`);

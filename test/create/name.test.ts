@@ -25,9 +25,9 @@ describe("a directory's name becomes a package name", () => {
 
 describe("names that cannot be", () => {
   test.each([
-    ["", "gives no package name"],
-    ["机器人", "gives no package name"],
-    ["!!!", "gives no package name"],
+    ["", "Cannot derive a package name"],
+    ["机器人", "Cannot derive a package name"],
+    ["!!!", "Cannot derive a package name"],
     ["con", "Windows"],
     ["NUL", "Windows"],
     ["com1.bot", "Windows"],

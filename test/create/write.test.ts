@@ -22,7 +22,7 @@ describe("a target that has changed since the look at it", () => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, "b"), "mine");
     expect(messageOf(() => writeFiles(directory, filesAt("a", "b", "c")))).toBe(
-      "Another program created b meanwhile. All written files were removed.",
+      "Another program created b in the meantime. All written files were removed.",
     );
     expect(await readFile(join(directory, "b"), "utf8")).toBe("mine");
     expect(await everythingIn(directory)).toEqual(["b"]);
@@ -76,7 +76,7 @@ describe("an error of the disk halfway", () => {
     ["ENOSPC", "the disk is full (ENOSPC). After. Free some space, then run the command again."],
     ["EROFS", "the file system is read-only (EROFS). After. Choose a directory on another disk."],
     ["EACCES", "permission denied (EACCES). After. Choose another directory, or change its"],
-    ["EWHAT", "words of Node (EWHAT). After. Solve the problem, then run the command again."],
+    ["EWHAT", "words of Node (EWHAT). After. Fix the problem, then run the command again."],
   ])("%s is reported with its remedy", (code, words) => {
     const error = Object.assign(new Error("words of Node"), { code });
     expect(inWords(error, "x", "After.").message).toContain(`x: ${words}`);

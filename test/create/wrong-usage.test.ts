@@ -31,8 +31,8 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
     ["bot", "--frobnicate"],
     "Unknown flag --frobnicate. Run `npm create service-bot@latest -- --help` to list the flags.",
   ],
-  [["bot", "--install", "--no-install"], "--install and --no-install exclude each other."],
-  [["bot", "--no-git", "--git"], "--git and --no-git exclude each other."],
+  [["bot", "--install", "--no-install"], "--install and --no-install cannot be combined."],
+  [["bot", "--no-git", "--git"], "--git and --no-git cannot be combined."],
   [
     ["bot", "-x"],
     "Unknown flag -x. Run `npm create service-bot@latest -- --help` to list the flags.",
@@ -102,11 +102,11 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   [["a\nb"], "The directory's name contains a control character. Choose another name."],
   [
     ["!!!"],
-    '"!!!" gives no package name. Choose a directory name with latin letters or digits, such as my-bot.',
+    'Cannot derive a package name from "!!!". Choose a directory name with Latin letters or digits, such as my-bot.',
   ],
   [
     ["/"],
-    '"" gives no package name. Choose a directory name with latin letters or digits, such as my-bot.',
+    'Cannot derive a package name from "". Choose a directory name with Latin letters or digits, such as my-bot.',
   ],
   [
     ["some/where/service-bot"],

@@ -30,7 +30,7 @@ export const dev: Command = defineCommand({
     state: {
       ...platformFlags.state,
       value: DEV_STATE_FILE,
-      help: "keep the platform's state in this file, secrets included",
+      help: "store the platform's state, including secrets, in this file",
     },
     "retry-interval": { ...platformFlags["retry-interval"], value: `${RETRY_INTERVAL_MS}` },
   },
@@ -68,7 +68,7 @@ export const dev: Command = defineCommand({
 
 interface Served {
   readonly entry: string;
-  /** Without the variables from `.env`. */
+  /** The environment without the variables from `.env`. */
   readonly environment: NodeJS.ProcessEnv;
   readonly botPort: ChosenPort;
 }

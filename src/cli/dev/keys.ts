@@ -12,11 +12,10 @@ import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
 import { printLine } from "../output.ts";
 
-/** Shortcuts, shown on startup and by `?`. */
 export const KEYS =
   "o open  d dm  m mention  l like  r replay  f fail next  w webhook on/off  ? keys  q quit";
 
-/** In ms. A second press within this time confirms the action. */
+/** Time limit for the second press of a key that needs confirmation, in ms. */
 const CONFIRM_MS = 5_000;
 
 const ESCAPE = "\u001b";
@@ -24,7 +23,7 @@ const CTRL_C = "\u0003";
 
 export interface KeyboardOptions {
   readonly platform: Platform;
-  /** Default: standard input, if it is a terminal. */
+  /** Default: standard input. */
   readonly input?: Readable & {
     readonly isTTY?: boolean | undefined;
     setRawMode?(mode: boolean): unknown;
@@ -41,14 +40,14 @@ interface Typing {
 }
 
 /**
- * Keyboard shortcuts for `service-bot dev`. A key acts at once, or prompts for a text in the terminal's last line while
- * other lines are printed above.
+ * Keyboard shortcuts for `service-bot dev`. Some keys prompt for a text in the last line of the terminal, while other
+ * lines are printed above it.
  */
 export class Keyboard {
   readonly #options: Required<KeyboardOptions>;
   readonly #quit = Promise.withResolvers<void>();
   #typing: Typing | undefined;
-  /** A key that needs a second press, and the time of the first press. */
+  /** Key awaiting its second press, and the time of the first press. */
   #unconfirmed: { readonly key: string; readonly at: number } | undefined;
 
   constructor(options: KeyboardOptions) {
@@ -56,12 +55,10 @@ export class Keyboard {
     this.#options = { input, output, print: printLine, open: openInBrowser, ...options };
   }
 
-  /** Resolves when the user quits. */
   get quit(): Promise<void> {
     return this.#quit.promise;
   }
 
-  /** Listens for keys if the input is a terminal. */
   listen(): void {
     const { input } = this.#options;
     if (input.isTTY !== true) return;
@@ -81,7 +78,7 @@ export class Keyboard {
 
   readonly say = (line: string): void => this.printAbove(() => this.#options.print(line));
 
-  /** Prints lines above the line in which the user types. */
+  /** Prints lines above the line where the user is typing. */
   printAbove(print: () => void): void {
     const rows = this.#eraseText();
     print();
@@ -115,9 +112,9 @@ export class Keyboard {
       this.#eraseText();
       this.#typing.line.close();
     }
-    // Arrows and other special keys send a sequence.
+    // Arrows and other special keys send an escape sequence.
     else if (chunk.startsWith(ESCAPE)) return;
-    // The user may have pasted a text into the wrong window.
+    // The user may have pasted text into the wrong window.
     else if (Array.from(chunk).length > 1)
       this.say("Pasted text is ignored. Press d to write a message, ? to show the keys.");
     else this.press(chunk).catch((error: unknown) => this.say(messageOf(error)));
@@ -141,10 +138,9 @@ export class Keyboard {
     return key === "w" && webhook.enabled ? "switch the webhook off" : undefined;
   }
 
-  /** Prompts for a text and sends it as a test user. */
   async #write(type: EventType, label: string): Promise<void> {
     const { output, platform } = this.#options;
-    // A separate stream, because a closing interface pauses its input and leaves raw mode.
+    // readline pauses its input when it closes, and turns raw mode off. A separate stream protects standard input.
     const keys = new PassThrough();
     const line = createInterface({ input: keys, output, terminal: true, historySize: 0 });
     this.#typing = { line, keys };
@@ -159,7 +155,7 @@ export class Keyboard {
     else platform.control.act({ type, from: "ada", text });
   }
 
-  /** Delivers the newest event again, like a platform that lost the bot's acknowledgement. */
+  /** Delivers the newest event again, as a platform does when the bot's response is lost. */
   async #replay(): Promise<void> {
     const { control } = this.#options.platform;
     const { lastEventId } = control.state();
@@ -177,7 +173,7 @@ export class Keyboard {
     this.say(`Cannot open a browser. The portal is at ${platform.portalUrl}`);
   }
 
-  /** Erases the text that the user is typing. Returns the number of rows that the text took beyond the first. */
+  /** Erases the text the user is typing. Returns the number of rows below the first. */
   #eraseText(): number {
     if (this.#typing === undefined) return 0;
     const { output } = this.#options;
@@ -189,19 +185,19 @@ export class Keyboard {
   }
 }
 
-/** Joins pasted lines because a text is one message. A trailing line break stays because it is the Enter key. */
+/** Joins pasted lines, because the text is a single message. A trailing line break is the Enter key, and stays. */
 function joinLines(chunk: string): string {
   return chunk.replace(/[\r\n]+(?=[^\r\n])/g, " ");
 }
 
-/** Programs that open a URL, by system. Default: `xdg-open`. */
+/** Commands that open a URL, by operating system. Default: `xdg-open`. */
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ["open"],
-  // `start` is a shell builtin, and its first quoted argument is a window title.
+  // `start` is a shell builtin. It takes its first quoted argument as a window title.
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Opens a URL in the browser. Resolves with true once the opener has succeeded, otherwise with false. */
+/** Opens a URL in the browser. Resolves with true if the command succeeded. */
 export function openInBrowser(
   url: string,
   system: NodeJS.Platform = process.platform,
@@ -209,7 +205,7 @@ export function openInBrowser(
 ): Promise<boolean> {
   const [command, ...args] = openers[system] ?? ["xdg-open"];
   return new Promise((resolve) => {
-    // Detached, because the browser may be a child of the opener and must outlive this process.
+    // Detached, because the browser may be a child of the command and must outlive this process.
     const child = spawn(command, [...args, url], { stdio: "ignore", detached: true, env });
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));

@@ -4,7 +4,7 @@ import { wordsOf } from "../../platform/timeline/words.ts";
 import { ownCommand } from "../command.ts";
 import { clockTime, printLine, quoted } from "../output.ts";
 
-/** Prints a platform's new timeline entries, except unimportant entries. */
+/** Prints new entries of a platform's timeline, except routine ones. */
 export function printTimeline(
   platform: Platform,
   writeLine: (line: string) => void = printLine,
@@ -16,16 +16,16 @@ export function printTimeline(
   });
 }
 
-/** Formats a timeline entry as a line; `undefined` for an unimportant entry. */
+/** Formats a timeline entry. Returns `undefined` for a routine entry. */
 export function timelineLine(entry: TimelineEntry): string | undefined {
-  // Polling sends reads constantly, so only writes and failures get a line.
+  // A polling bot reads constantly, so only writes and failures get a line.
   if (entry.kind === "api" && entry.method === "GET" && entry.status === 200) return undefined;
-  // A successful run is visible in the bot's writes.
+  // A successful run is visible through the bot's writes.
   if (entry.kind === "run" && entry.outcome === "done") return undefined;
   return `${clockTime(entry.at)} ${wordsOf(entry)}`;
 }
 
-/** Returns the frames of a failed run's stack, if the bot sent the stack with this run. */
+/** Returns the stack frames of a failed run, if the bot sent them. */
 export function stackLines(entry: TimelineEntry): readonly string[] {
   if (entry.kind !== "run" || entry.error?.stack === undefined) return [];
   const { type, message, stack } = entry.error;
@@ -33,26 +33,28 @@ export function stackLines(entry: TimelineEntry): readonly string[] {
   return stack.replace(`${type}: ${message}`, "").split("\n").filter(Boolean);
 }
 
-/** Returns the command that retries a dead letter. */
 function remedyLines(entry: TimelineEntry): readonly string[] {
   if (entry.kind !== "run" || entry.outcome !== "dead") return [];
   return [`    \`${ownCommand()} inbox retry ${quoted(entry.eventId)}\` runs it again`];
 }
 
-/** Formats a JSON line from the bot's log for human readers. */
+/** Formats a JSON line from the bot's log for a terminal. */
 export type LogFormatter = (line: string) => string | undefined;
 
 export interface LogFormatterOptions {
   readonly colour: boolean;
-  /** Default URL for deliveries. The line "ready" shows the bot's URL if it differs. */
+  /** Default URL for deliveries. The "ready" line shows the bot's URL only if it differs. */
   readonly webhook: string;
-  /** Returns whether the bot reports its runs. The timeline then shows failed runs, and their log lines are dropped. */
+  /**
+   * Returns true if the bot reports its runs to the platform. Log lines about failed runs are then dropped, because the
+   * timeline shows them.
+   */
   readonly isReporting?: () => boolean;
-  /** Milliseconds since 1970. */
+  /** Returns the time in ms since 1970. */
   readonly now?: () => number;
 }
 
-/** Log lines that repeat the timeline. */
+/** Messages of log lines that repeat the timeline. */
 const repeated: ReadonlySet<unknown> = new Set([
   "delivery",
   "events from the log",
@@ -61,8 +63,8 @@ const repeated: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Formats lines with pino-pretty if the bot has installed it. Text that is not JSON (from `console.log`, or a stack)
- * stays unchanged. The line "ready" shows the time since this call.
+ * Returns a formatter that uses pino-pretty if the bot has installed it. Lines that are not JSON, such as stacks and
+ * `console.log` output, stay unchanged. The "ready" line shows the time since this call.
  */
 export async function logFormatter({
   colour,
@@ -99,7 +101,7 @@ async function loadPretty(colour: boolean): Promise<(line: string) => string> {
   }
 }
 
-/** Escapes every text in a record before pino-pretty adds colors. A stack keeps its line breaks. */
+/** Escapes all text in a record before pino-pretty adds colors. A stack keeps its line breaks. */
 function printableFields(value: unknown, name = ""): unknown {
   if (typeof value === "string") return name === "stack" ? printableText(value) : printable(value);
   if (Array.isArray(value)) return value.map((item) => printableFields(item));
@@ -118,8 +120,8 @@ interface LogRecord {
 }
 
 /**
- * Returns whether a line is about a failed run. Excludes a run that was cut short when the bot stopped. The bot does
- * not report such a run.
+ * Returns true for a line about a failed run. Excludes runs cut short because the bot stopped, because the bot does not
+ * report them to the platform.
  */
 function isFailedRun({ err, attempt }: LogRecord): boolean {
   const { code }: { code?: unknown } = Object(err);

@@ -13,22 +13,20 @@ import { logFormatter, printTimeline } from "./lines.ts";
 import { WaitingRetries } from "./waiting-retries.ts";
 import { watchBot } from "./watch.ts";
 
-/** In ms. Short, so that a developer can watch a retry or the switch to polling. */
+/** Wait before a retry and between audits, in ms. Short enough for a developer to watch. */
 export const RETRY_INTERVAL_MS = 5_000;
 
 export interface DevSessionOptions {
   readonly platform: Platform;
-  /** The bot's entry file. */
   readonly entry: string;
-  /** Without the variables from `.env`. */
+  /** The environment without the variables from `.env`. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Prints lines above the text that the user is typing. */
   readonly keyboard: Keyboard;
 }
 
 /**
- * Runs a bot with its platform. Restarts the bot when `.env` or a source file changes, and when its app gets a new
- * token or secret.
+ * Runs a bot with its platform. Restarts the bot when `.env` or a source file changes, or when the app gets a new token
+ * or secret.
  */
 export class DevSession {
   readonly #options: DevSessionOptions;
@@ -43,7 +41,7 @@ export class DevSession {
     this.#options = options;
   }
 
-  /** Resolves if the bot's process cannot start. */
+  /** Resolves if the bot's process cannot be started. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -65,7 +63,7 @@ export class DevSession {
       const { kind } = entry;
       this.#waiting.add(entry, Date.now());
       if (kind !== "app" && kind !== "webhook" && kind !== "state") return;
-      // After its last token is revoked, the bot keeps running and gets 401.
+      // If the last token is revoked, the bot keeps running and gets 401 responses.
       if (platform.apiKey === "" || secretsOf(platform) === this.#secrets) return;
       this.#secrets = secretsOf(platform);
       restart("the app has a new token or secret");
@@ -119,7 +117,7 @@ export class DevSession {
     });
     this.#bot = bot;
     for (const input of [bot.stdout, bot.stderr]) createInterface({ input }).on("line", onLine);
-    // "close" follows the bot's last line.
+    // "close" comes after the last line of output.
     bot.once("close", (code, signal) => {
       if (this.#bot !== bot || bot.pid === undefined) return;
       const how = signal === null ? `with code ${code}` : `after ${signal}`;
@@ -134,7 +132,7 @@ export class DevSession {
   async #stopBot(): Promise<void> {
     const bot = this.#bot;
     this.#bot = undefined;
-    // A bot that failed to start has no process id.
+    // A process that could not be started has no id.
     if (bot?.pid === undefined || bot.exitCode !== null || bot.signalCode !== null) return;
     const exited = once(bot, "exit");
     bot.kill("SIGTERM");
@@ -147,17 +145,17 @@ function secretsOf({ apiKey, webhookSecret }: Platform): string {
 }
 
 /**
- * Returns the bot's environment for this platform. Audits are frequent, so that a developer can watch the switch to
- * polling.
+ * Returns the bot's environment for this platform. Audits are frequent, so that a developer sees the bot switch to
+ * polling within seconds.
  */
 function botEnvironment(platform: Platform, port: number): Record<string, string> {
   return {
     SERVICE_BASE_URL: platform.url,
-    // If the app has no token, the bot uses the token in .env and gets 401.
+    // If the app has no token, the bot uses the token in .env and gets 401 responses.
     ...(platform.apiKey === "" ? {} : { SERVICE_API_KEY: platform.apiKey }),
     SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
     ...(Number.isNaN(port) ? {} : { PORT: String(port) }),
-    // Each save restarts the bot, and there is no load balancer that needs time to notice.
+    // Each save restarts the bot, and no load balancer needs time to notice.
     DRAIN_MS: "0",
     AUDIT_INTERVAL_MS: variable("AUDIT_INTERVAL_MS") ?? String(RETRY_INTERVAL_MS),
     SILENCE_MS: variable("SILENCE_MS") ?? String(RETRY_INTERVAL_MS * 1.5),
@@ -166,14 +164,14 @@ function botEnvironment(platform: Platform, port: number): Record<string, string
 
 export interface ChosenPort {
   readonly port: number;
-  /** The default port, if another program listens on it. */
+  /** The default port, if another program is listening on it. */
   readonly occupiedPort?: number;
 }
 
 /**
- * Chooses the bot's port: PORT, otherwise the first free port, starting at 3000.
+ * Chooses the bot's port: PORT, or the first free port from 3000 up.
  *
- * @throws {CommandError} if PORT is set and taken
+ * @throws {CommandError} if PORT is set and in use
  */
 export async function chooseBotPort(): Promise<ChosenPort> {
   const host = variable("HOST") ?? "127.0.0.1";
@@ -183,7 +181,7 @@ export async function chooseBotPort(): Promise<ChosenPort> {
     return port === BOT_PORT ? { port } : { port, occupiedPort: BOT_PORT };
   }
   const port = Number(chosen);
-  // The bot itself reports an invalid PORT.
+  // The bot reports an invalid PORT itself.
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   if (!isPort || (await isFree(host, port))) return { port };
   throw new CommandError(
@@ -194,10 +192,10 @@ export async function chooseBotPort(): Promise<ChosenPort> {
 const MAX_PORT_TRIES = 50;
 
 /**
- * Returns the first free port, starting at `port`. Returns `port` if none is free or the host is invalid, so that
+ * Returns the first free port from `port` up. If no port is free or the host is invalid, returns `port`, so that
  * listening on it reports the problem.
  *
- * @param port 0 stays 0, because the system then chooses
+ * @param port 0 lets the system choose
  */
 export async function findFreePort(host: string, port: number): Promise<number> {
   const last = Math.min(port + MAX_PORT_TRIES - 1, 65_535);
@@ -207,7 +205,7 @@ export async function findFreePort(host: string, port: number): Promise<number> 
   return port;
 }
 
-/** Returns whether no program listens on a port. A port that is unusable for another reason counts as free. */
+/** Returns true if no program is listening on the port, even if the port is unusable for another reason. */
 async function isFree(host: string, port: number): Promise<boolean> {
   if (port === 0) return true;
   const server = createServer();

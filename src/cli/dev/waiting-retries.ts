@@ -2,15 +2,12 @@ import type { TimelineEntry } from "../../platform/index.ts";
 import { ownCommand } from "../command.ts";
 import { quoted } from "../output.ts";
 
-/**
- * Events that wait for a retry. Restarting the bot does not shorten the wait, so `dev` lists these events after a
- * restart.
- */
+/** Events waiting for a retry. They stay blocked even if the bot restarts, so `dev` lists them after each restart. */
 export class WaitingRetries {
-  /** Time of the next try in ms since 1970, by event id. */
+  /** Time of each event's next attempt, in ms since 1970. */
   readonly #dueAt = new Map<string, number>();
 
-  /** @param now the bot's time, because the user can set the platform's clock */
+  /** @param now the bot's time, because users can change the platform's clock */
   add(entry: TimelineEntry, now: number): void {
     if (entry.kind !== "run" && entry.kind !== "inbox") return;
     this.#dueAt.delete(entry.eventId);

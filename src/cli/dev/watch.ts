@@ -4,20 +4,19 @@ import { systemClock } from "../../core/clock.ts";
 
 const DOT_ENV = ".env";
 
-/** Excludes hidden files because editors create hidden lock files, such as `.#main.ts`. */
+/** Matches source files. Editors create hidden lock files, such as `.#main.ts`, so hidden files do not match. */
 const SOURCE = /^[^.].*\.(?:[cm]?[jt]sx?|json)$/;
 
-/** Excludes packages, data and hidden folders. */
 const SOURCE_FOLDER = /^(?!node_modules$|data$)[^.]/;
 
-/** In ms. Gives an editor time to write the whole file, and Git to write all files. */
+/** Wait after a change, in ms. Lets an editor finish writing a file, and Git all files. */
 const SETTLE_MS = 100;
 
 /**
- * Calls `onChange` when the content of `.env` in the current folder changes, or a source file in the folder of the
- * entry file. Returns a function that stops watching.
+ * Calls `onChange` when the content of `.env` or of a source file next to `entry` or below changes. Returns a function
+ * that stops watching.
  *
- * `node --watch` would miss changes: it watches files, and most editors replace a file instead of writing to it.
+ * `node --watch` misses changes: it watches files, and most editors replace a file instead of writing to it.
  */
 export function watchBot(entry: string, onChange: (reason: string) => void): () => void {
   const root = dirname(entry);
@@ -36,7 +35,7 @@ export function watchBot(entry: string, onChange: (reason: string) => void): () 
         cancel = systemClock.timer(SETTLE_MS, settle);
       }),
     );
-    // Closes the old watchers last, so that no change falls between the old watchers and the new.
+    // Close the old watchers last, so that no change is missed in between.
     for (const watcher of previous) watcher.close();
   };
   const settle = () => {
@@ -64,12 +63,11 @@ function foldersBelow(folder: string): readonly string[] {
       .flatMap(({ name }) => foldersBelow(join(folder, name)));
     return [folder, ...below];
   } catch {
-    // The folder was removed.
     return [];
   }
 }
 
-/** Returns an empty list if the folder cannot be watched, such as a folder that was removed. */
+/** Returns an empty list if the folder cannot be watched, for example because it was removed. */
 function watchFolder(folder: string, onName: (name: string) => void): readonly FSWatcher[] {
   try {
     const watcher = watch(folder, (_event, name) => onName(name ?? DOT_ENV));

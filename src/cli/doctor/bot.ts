@@ -10,16 +10,15 @@ import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note } = findingsOf("bot");
 
-/** Time limit for a response, in ms. */
 const TIMEOUT_MS = 5_000;
 
-/** If the bot polls for longer than this, the webhook does not work. In ms. */
+/** Maximum time a healthy bot may poll before a webhook arrives, in ms. */
 const LASTING_MS = 2 * 60_000;
 
-/** Time that a read may take in addition to the interval, in ms. */
+/** Time allowed for reading the log, in addition to the interval, in ms. */
 const READ_MS = 60_000;
 
-/** The part of `/readyz?verbose` that is checked (docs/operate/overview.md). */
+/** The checked part of `/readyz?verbose` (docs/operate/overview.md). */
 export interface RunningBot {
   readonly ready: boolean;
   readonly mode: string;
@@ -56,12 +55,13 @@ const status: z.ZodType<RunningBot> = z.object({
 });
 
 /**
- * Checks the status of the bot on this machine. Reports nothing if no bot runs, because the webhook check reports that.
+ * Checks the status of the bot on this machine. If no bot is running, returns no findings, because the webhook check
+ * reports that.
  */
 export const checkBot: Check = withConfig(async (config) => {
   if (config.port === 0) return [];
   const url = new URL("/readyz?verbose", localWebhookUrl());
-  // Another program may use the port, so the token is sent only after a response that requires a token.
+  // Another program may use the port. Send the token only if the response asks for one.
   let answer = await ask(url);
   if (asksForToken(answer)) {
     if (!(await isThisMachine(url.hostname))) return [elsewhere(url.hostname)];
@@ -70,13 +70,13 @@ export const checkBot: Check = withConfig(async (config) => {
   if (answer === undefined) return [];
   if (asksForToken(answer)) return [otherToken];
   const read = status.safeParse(answer);
-  // The application's own server may return something else.
+  // Another server may use the port.
   if (!read.success) return [];
   return aboutBot(read.data, config, Date.now());
 });
 
 const otherToken = note(
-  "the running bot uses a different token than this configuration",
+  "the running bot uses a different token from the one in this configuration",
   "Run the doctor with the bot's SERVICE_API_KEY, or restart the bot.",
 );
 
@@ -87,7 +87,7 @@ function elsewhere(host: string): Finding {
   );
 }
 
-/** Returns whether a host, in the format of `URL`, resolves only to this machine. */
+/** Returns true if a host, in `URL` format, resolves only to this machine. */
 export async function isThisMachine(host: string): Promise<boolean> {
   const found = await lookup(normalHost(host), { all: true }).catch(() => []);
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -96,7 +96,6 @@ export async function isThisMachine(host: string): Promise<boolean> {
   return found.length > 0 && found.every(({ address }) => isOwn(address));
 }
 
-/** Returns whether the bot requires its token for the status. */
 function asksForToken(answer: unknown): boolean {
   return typeof answer === "object" && answer !== null && "verbose" in answer;
 }
@@ -119,8 +118,9 @@ export function aboutBot(
   now: number,
 ): Finding[] {
   const since = Date.parse(bot.modeSince);
-  const when = Number.isFinite(since) ? `since ${age(since, now)}` : "";
-  const what = `the bot runs in mode ${cut(bot.mode, 20)} ${when}: ${cut(bot.modeReason, 200)}`;
+  const mode = `${cut(bot.mode, 20)} mode`;
+  const state = Number.isFinite(since) ? `switched to ${mode} ${age(since, now)}` : `is in ${mode}`;
+  const what = `the bot ${state}: ${cut(bot.modeReason, 200)}`;
   const lasting = bot.mode === "polling" && config.delivery === "auto" && now - since > LASTING_MS;
   return [
     ...(bot.ready ? [] : [notReady]),
@@ -140,7 +140,7 @@ const notReady = note(
   "Read the bot's log, and the findings about the database.",
 );
 
-/** In ms. The alert ServiceBotLogUnread has the same limit. */
+/** Maximum time without reaching the end of the log, in ms. The ServiceBotLogUnread alert uses the same limit. */
 function longestLagMs(
   { mode }: RunningBot,
   { pollIntervalMs, auditIntervalMs }: Pick<Config, "pollIntervalMs" | "auditIntervalMs">,
@@ -148,7 +148,7 @@ function longestLagMs(
   return 3 * (mode === "polling" ? pollIntervalMs : auditIntervalMs) + READ_MS;
 }
 
-/** Reports a restored inbox until the bot has read the events after the backup from the log. */
+/** Reports a restored inbox until the bot has read the events that followed the backup. */
 function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] {
   if (restored == null || restored.readAt != null) return [];
   const at = Date.parse(restored.at);
@@ -156,7 +156,7 @@ function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] 
   return [
     note(
       `the inbox was restored from a backup${when}, and the bot has not read the event log since`,
-      "Handlers start when the log is read. Uncertain events become dead letters: docs/operate/backup.md.",
+      "Handlers start once the bot has read the log. Uncertain events become dead letters: docs/operate/backup.md.",
     ),
   ];
 }
@@ -172,8 +172,8 @@ function aboutLog(log: RunningBot["log"], longestMs: number): Finding[] {
   if (lagMs != null && lagMs > longestMs) {
     found.push(
       note(
-        `the bot last read the event log to its end ${Math.floor(lagMs / 60_000)} min ago`,
-        "Events that the webhook lost since then are missing. Check that the platform responds and that MAX_REQUESTS_PER_MINUTE is large enough.",
+        `the bot last reached the end of the event log ${Math.floor(lagMs / 60_000)} min ago`,
+        "Events whose deliveries failed since then have not arrived. Check that the platform responds and that MAX_REQUESTS_PER_MINUTE is large enough.",
       ),
     );
   }

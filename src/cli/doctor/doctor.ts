@@ -8,7 +8,7 @@ import { checkInbox } from "./inbox.ts";
 import { checkPlatform } from "./platform.ts";
 import { checkWebhook } from "./webhook.ts";
 
-/** Checks that follow the environment check, in the order of the report. */
+/** Checks after the environment check, in the order of the report. */
 const checks: readonly Check[] = [checkPlatform, checkInbox, checkBot, checkWebhook];
 
 export const doctor: Command = defineCommand({

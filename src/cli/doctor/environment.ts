@@ -12,7 +12,7 @@ const { ok, note, warn, fail } = findingsOf("environment");
 
 const known = variables;
 
-/** Hints where to find a missing variable's value. */
+/** Hints on where to find the value of a missing variable. */
 const sources: Readonly<Record<string, string>> = {
   SERVICE_BASE_URL: "the platform's URL, such as http://127.0.0.1:4400 for the local platform",
   SERVICE_API_KEY: "the bot's token, from the developer portal",
@@ -22,11 +22,11 @@ const sources: Readonly<Record<string, string>> = {
 
 export interface Environment {
   readonly findings: readonly Finding[];
-  /** `undefined` if the environment is incomplete. */
+  /** `undefined` if a variable is missing or invalid. */
   readonly config: Config | undefined;
 }
 
-/** Reads `.env` into the environment and checks each of the bot's variables. */
+/** Reads `.env` into the environment and checks every variable. */
 export function checkEnvironment(): Environment {
   const before = { ...process.env };
   const read = readFiles();
@@ -87,7 +87,7 @@ function aboutFile(values: Values | undefined): Finding[] {
   ];
 }
 
-/** Reports variables set in both places, because changing the wrong place has no effect. */
+/** Reports variables set in both places, because a change in `.env` would have no effect. */
 function overruled(before: Values, file: Values = {}): Finding[] {
   return known
     .filter((name) => isSet(before[name]) && isSet(file[name]) && before[name] !== file[name])
@@ -99,14 +99,17 @@ function overruled(before: Values, file: Values = {}): Finding[] {
     );
 }
 
-/** Reports unknown variables with the bot's prefix, except those in a configuration problem. */
+/** Reports unknown variables with the bot's prefix. Omits variables that a configuration problem names. */
 function unknown(problems: readonly string[]): Finding[] {
   const named = new Set([...known, ...problems.flatMap((text) => text.split(/\W+/))]);
   const own = known.filter((name) => name.startsWith("SERVICE_")).join(", ");
   return Object.keys(process.env)
     .filter((name) => name.startsWith("SERVICE_") && !named.has(name))
     .map((name) =>
-      note(`${name} is set, but the bot does not read it`, `Is the name misspelt? Known: ${own}.`),
+      note(
+        `${name} is set, but the bot does not read it`,
+        `Check the spelling. Known variables: ${own}.`,
+      ),
     );
 }
 
@@ -146,7 +149,7 @@ function aboutAddress({ baseUrl }: Config): Finding[] {
   ];
 }
 
-/** Describes a variable's value. Does not reveal secrets. */
+/** Describes a variable's value without revealing secrets. */
 function describeValue(name: string, config: Config): string {
   const { length } = config.webhookSecrets;
   if (name === "SERVICE_API_KEY") return "is set";

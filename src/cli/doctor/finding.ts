@@ -3,7 +3,6 @@ import { fill } from "../../core/fill.ts";
 import { printable } from "../../core/safe-text.ts";
 import { coloured } from "../output.ts";
 
-/** Areas, in the order of the report. */
 export type Area =
   | "node"
   | "environment"
@@ -18,29 +17,28 @@ export type Area =
 
 export interface Finding {
   readonly area: Area;
-  /** `fail` stops the bot from working. `warn` puts a secret or an event at risk. `note` may be intended. */
+  /** `fail`: the bot cannot work. `warn`: a secret or an event is at risk. `note`: possibly intended. */
   readonly level: "ok" | "note" | "warn" | "fail";
   readonly what: string;
-  /** Absent if all is well. */
+  /** Absent if nothing is wrong. */
   readonly remedy?: string;
 }
 
 export interface Context {
-  /** `undefined` if the environment is incomplete. */
+  /** `undefined` if a variable is missing or invalid. */
   readonly config: Config | undefined;
-  /** The webhook's public URL; `undefined` if not given. */
+  /** The webhook's public URL from `--webhook`. */
   readonly webhook: URL | undefined;
 }
 
 /** Checks one part of a bot's environment without changing anything. */
 export type Check = (context: Context) => Promise<Finding[]> | Finding[];
 
-/** Wraps a check that needs the full configuration. Without a configuration, the check finds nothing. */
+/** Wraps a check that needs a valid configuration. Without one, the check returns no findings. */
 export function withConfig(check: (config: Config, context: Context) => Promise<Finding[]>): Check {
   return (context) => (context.config === undefined ? [] : check(context.config, context));
 }
 
-/** Returns constructors for an area's findings. */
 export function findingsOf(area: Area): {
   ok(what: string): Finding;
   note(what: string, remedy: string): Finding;
@@ -59,7 +57,7 @@ const marks = { ok: "ok  ", note: "note", warn: "WARN", fail: "FAIL" } as const;
 
 const colours = { warn: "yellow", fail: "red" } as const;
 
-/** Formats a finding as one line and its remedy as another. Wraps long lines on a terminal. */
+/** Formats a finding and its remedy on separate lines. Wraps long lines on a terminal. */
 export function findingLines({ level, what, remedy }: Finding): readonly string[] {
   const mark = marks[level];
   const width = process.stdout.isTTY ? undefined : Number.POSITIVE_INFINITY;

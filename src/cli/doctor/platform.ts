@@ -7,7 +7,7 @@ import { messageOf } from "../../errors.ts";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
-/** Checks the platform's connection, the token and its scopes, and the clock. */
+/** Checks the connection to the platform, the token, its scopes and the clock. */
 export const checkPlatform: Check = withConfig(async (config) => {
   const { baseUrl, apiKey } = config;
   const client = new Client({ baseUrl, apiKey, fetch: asDoctor });
@@ -24,8 +24,8 @@ async function checkToken(client: Client, baseUrl: string): Promise<Finding> {
     const who = username === undefined ? "" : ` as @${username}`;
     return ok(`${baseUrl} accepts the token${who}`);
   } catch (error) {
-    // The platform document does not name a scope for the profile. This error still proves that the platform accepts
-    // the token.
+    // The platform document names no scope for the profile. This error still proves that the platform accepts the
+    // token.
     if (error instanceof ApiError && error.code === "AGENT_SCOPE_MISSING") {
       return ok(`${baseUrl} accepts the token`);
     }
@@ -46,27 +46,27 @@ function remedyFor(error: unknown): string {
   return "Try again later. The bot retries until the platform responds.";
 }
 
-/** In seconds. A clock synchronized by NTP differs by less, even if the response was slow. */
+/** Maximum difference of a synchronized clock, in seconds. NTP stays below it even if the response is slow. */
 const MAX_KEPT_SECONDS = 10;
 
 const NTP = "Synchronize this machine's clock with NTP.";
 
-/** Compares the clock with the `Date` of the platform's last response, which has a resolution of seconds. */
+/** Compares the clock with the `Date` header of the platform's last response, which is precise to the second. */
 function checkClock(client: Client): Finding[] {
   const { ok, note, fail } = findingsOf("clock");
   if (client.platformNow() === undefined) return [];
   const seconds = Math.round(client.clockOffsetMs / 1000);
   const away = Math.abs(seconds);
   const what = `the clock is ${away} s ${seconds > 0 ? "behind" : "ahead of"} the platform's`;
-  // Compares with the tolerance for signatures (section 5 of the platform document, rule 7).
-  if (away >= TOLERANCE_SECONDS) return [fail(`${what}, so every signature is refused`, NTP)];
+  // Compare with the tolerance for signatures (section 5 of the platform document, rule 7).
+  if (away >= TOLERANCE_SECONDS) return [fail(`${what}, so the bot rejects every delivery`, NTP)];
   if (away < MAX_KEPT_SECONDS) return [ok(`the clock differs from the platform's by ${away} s`)];
-  return [note(`${what}; at ${TOLERANCE_SECONDS} s every signature is refused`, NTP)];
+  return [note(`${what}; from ${TOLERANCE_SECONDS} s, the bot rejects every delivery`, NTP)];
 }
 
 const scopes = findingsOf("scopes");
 
-/** Consequence for a bot whose token lacks a scope. */
+/** Consequences of a missing scope. */
 const without = {
   read: "the bot receives direct messages only",
   dm: "the bot neither receives direct messages nor replies to them",
@@ -77,9 +77,7 @@ const without = {
 const ADD_SCOPE =
   "Add the scope to the token in the developer portal, unless the bot does not need it.";
 
-/**
- * Determines the token's scopes (section 5 of the platform document, rules 2 and 3) with requests that change nothing.
- */
+/** Probes the token's scopes (section 5 of the platform document, rules 2 and 3) with requests that change nothing. */
 async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
   const { ok, note } = scopes;
   const answers = await probeScopes({ baseUrl, apiKey });
@@ -96,7 +94,10 @@ async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
   ];
 }
 
-/** An empty `since` reads no event and moves no cursor (section 4 of the platform document, rule 5 of GET /events). */
+/**
+ * Reads the log with an empty `since`, which returns no events and moves no cursor (section 4 of the platform document,
+ * rule 5 of GET /events).
+ */
 async function checkLog({ delivery }: Config, client: Client): Promise<Finding[]> {
   const { ok, fail } = scopes;
   if (delivery === "webhook") return [];

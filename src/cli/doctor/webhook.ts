@@ -6,15 +6,14 @@ import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
 
-/** Time limit for a response, in ms. */
 const TIMEOUT_MS = 5_000;
 
-/** In seconds. Twice the tolerance, because either clock may be slightly off. */
+/** Age of the old request, in seconds. Twice the tolerance, because either clock may be slightly off. */
 const OLD_SECONDS = 2 * TOLERANCE_SECONDS;
 
 const START = "Run `npm run dev` or `npm start`.";
 
-/** Checks that the webhook responds and refuses forged requests, on this machine and at its public URL. */
+/** Checks that the webhook responds and rejects forged requests, locally and at its public URL. */
 export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
   const findings = webhook === undefined ? [] : [await checkPublic(webhook)];
   if (config.delivery === "polling") {
@@ -38,7 +37,7 @@ async function checkLocal(url: URL): Promise<Finding> {
 }
 
 /**
- * Also sends an old request, which the bot must refuse (section 5 of the platform document, rule 7). Otherwise a
+ * Also sends an old request, which the bot must reject (section 5 of the platform document, rule 7). Otherwise, a
  * recorded delivery could be sent again.
  */
 async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
@@ -72,7 +71,7 @@ async function checkPublic(url: URL): Promise<Finding> {
 
 interface Answer {
   readonly status: number;
-  /** Error code in the body of a bot's response. */
+  /** Error code in the response body. */
   readonly code: unknown;
 }
 

@@ -2,14 +2,14 @@ import { loadDatabase } from "../../config.ts";
 import type { AttachedInbox } from "../../inbox/admin.ts";
 
 /**
- * An action of `service-bot inbox`. Reads its arguments first, so that wrong usage is reported before a file is opened.
- * The returned function does the work and resolves with the exit code.
+ * An action of `service-bot inbox`. Parses its arguments first, so that wrong usage is reported before a file is
+ * opened. The returned function does the work and resolves with the exit code.
  */
 export type Action = (args: readonly string[]) => () => Promise<number>;
 
 /**
- * Opens the inbox of `DATABASE_URL` for the duration of `work`. Imports the store on demand, because most commands need
- * no store.
+ * Opens the inbox at `DATABASE_URL` while `work` runs. Imports the store on demand, because most commands do not need
+ * one.
  */
 export async function withInbox<T>(work: (inbox: AttachedInbox) => Promise<T>): Promise<T> {
   const inbox = await attach();

@@ -7,7 +7,7 @@ import { CommandError, readArguments, UsageError } from "../command.ts";
 import { count, print, printJson, progressOn } from "../output.ts";
 import type { Action } from "./attach.ts";
 
-/** Copies the inbox to a file, even while the bot runs. */
+/** Copies the inbox to a file, even while the bot is running. */
 export const backup: Action = (args) => {
   const { flags, words } = readArguments(args, { json: { type: "boolean" } }, { max: 1 });
   const [to] = words;
@@ -51,12 +51,12 @@ const restoreFlags = {
   ended: { type: "string" },
 } as const;
 
-/** Possible difference between the clock that `--ended` comes from and the platform's clock, in ms. */
+/** Tolerated difference between the platform's clock and the clock used for `--ended`, in ms. */
 const CLOCK_TOLERANCE_MS = 300_000;
 
 type Restored = Omit<RestoreReport, "movedTo"> & { readonly movedTo?: string | undefined };
 
-/** Replaces the inbox with a backup, or marks an inbox that was restored by other means. */
+/** Replaces the inbox with a backup, or marks an inbox restored with other tools. */
 export const restore: Action = (args) => {
   if (args.some((arg) => /^--assume-absent(=|$)/.test(arg))) {
     throw new UsageError(
@@ -94,7 +94,7 @@ function markOf(ended: string | undefined): RestoreMark {
   );
 }
 
-/** @param file `undefined` only marks the inbox as restored */
+/** @param file `undefined` if the inbox is only marked as restored */
 async function restoreFrom(
   file: string | undefined,
   mark: RestoreMark,

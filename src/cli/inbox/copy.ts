@@ -23,7 +23,7 @@ const flags = {
   reopen: { type: "boolean" },
 } as const;
 
-/** Copies an inbox from a file to PostgreSQL. Reads its arguments first; the returned function does the work. */
+/** Copies an inbox from a file to PostgreSQL. */
 export const copy: Action = (args) => {
   const { flags: given } = readArguments(args, flags, { max: 0 });
   const from = addressIn(given, "from");
@@ -57,16 +57,16 @@ export const copy: Action = (args) => {
 
 type CopyFlags = Flags<typeof flags>;
 
-/** In ms. Clocks that differ by less count as equal, and times stay unchanged. */
+/** Maximum difference between clocks that count as equal, in ms. Times are then copied unchanged. */
 const SAME_CLOCK_MS = 1_000;
 
-/** Called after each batch from a table. */
+/** Called after each batch of rows. */
 export type OnRows = (table: Table, done: number) => void;
 
 /**
- * Copies a whole inbox. A mark on the target prevents a bot from starting on an incomplete copy. At the end, a mark on
- * the source prevents a bot from starting there. An interrupted copy can be run again. A refused copy changes neither
- * side.
+ * Copies a whole inbox. Until the copy is complete, a mark on the target prevents bots from starting there. At the end,
+ * a mark on the source prevents bots from starting on the original. An interrupted copy can be resumed. A rejected copy
+ * changes neither inbox.
  *
  * @returns the ms added to all times, because the two clocks differ
  * @throws {ServiceBotError} INBOX_DIFFERS, INBOX_IN_USE, INBOX_MOVED, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_TOO_OLD,
@@ -91,13 +91,12 @@ export async function copyInbox(
     }
   }
   await compareCounts(source, target);
-  // In this order there is a moment in which no bot can start. In the other order, two bots could start.
+  // Mark the source first, so that briefly no bot can start. In the reverse order, two bots could start.
   source.leave(target.place);
   await target.finish();
   return byMs;
 }
 
-/** Checks for obstacles without changing anything. */
 async function check(source: CopySource, target: CopyTarget): Promise<void> {
   const before = source.movedTo();
   // A copy interrupted right before its last step can be resumed.
@@ -106,7 +105,7 @@ async function check(source: CopySource, target: CopyTarget): Promise<void> {
   await target.check(source.place);
 }
 
-/** Converts times to the other clock, so that remaining waits and the steps' ages stay the same. */
+/** Converts times to the target's clock, so that waits and ages stay the same. */
 function moveTimes({ columns }: Table, rows: readonly Row[], byMs: number): readonly Row[] {
   if (byMs === 0) return rows;
   const isTime = columns.map(({ type }) => type === "time");

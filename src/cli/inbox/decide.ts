@@ -29,12 +29,12 @@ const decisionFlags = {
   "dry-run": { type: "boolean" },
 } as const;
 
-/** The shell's own limit is lower. */
+/** Maximum number of ids. The shell's own limit is lower. */
 const MAX_IDS = 100_000;
 
 const MAX_LIMIT = 1_000_000_000;
 
-/** Number of rows that a dry run prints. `--json` prints all ids. */
+/** Maximum number of rows that a dry run prints. `--json` prints all ids. */
 const MAX_SHOWN = 20;
 
 export const retry: Action = (args) => {
@@ -55,7 +55,7 @@ export const discard: Action = (args) => {
   const target = targetOf(given, state ?? "dead");
   const reason = given.flags.reason?.trim() ?? "";
   if (reason === "")
-    throw new UsageError("Use --reason TEXT to say why. The reason is stored with the event.");
+    throw new UsageError("Give a reason with --reason TEXT. It is stored with the event.");
   if (target.ids.length > 0 && state !== undefined) {
     throw new UsageError("--state needs --all or a filter, and cannot be combined with an id.");
   }
@@ -68,7 +68,7 @@ export const discard: Action = (args) => {
 type DecisionArguments = Arguments<typeof decisionFlags>;
 
 interface Target {
-  /** Empty if the filter selects the events. */
+  /** Empty if a filter selects the events. */
   readonly ids: readonly string[];
   readonly filter: InboxDiscardFilter;
   readonly state: "dead" | "pending";
@@ -83,7 +83,7 @@ interface Decision {
   ) => Promise<InboxChange>;
 }
 
-/** Selects events by id or by filter. A command without arguments must not select every event. */
+/** Reads ids or a filter. Requires one of them, so that a command without arguments does not affect every event. */
 function targetOf({ flags, words: ids }: DecisionArguments, state: Target["state"]): Target {
   const limit = wholeNumber(flags.limit, "limit", { min: 1, max: MAX_LIMIT });
   const filter = filterIn(flags);
@@ -149,7 +149,7 @@ async function doneText(
   n: number,
 ): Promise<string> {
   if (verb === "discarded") {
-    // An id may belong to a dead or a pending event.
+    // The ids may belong to dead and pending events.
     const noun = ids.length === 0 ? nameOf(state, n) : n === 1 ? "event" : "events";
     return `discarded: ${n} ${noun}`;
   }
@@ -192,7 +192,7 @@ async function actOn(
   return { changed: tried - failed.length, skipped: 0, left: ids.length - tried, failed };
 }
 
-/** Prints the events that a decision would affect. Changes nothing. */
+/** Prints the events that a command would affect. */
 async function dryRun(
   admin: InboxAdmin,
   target: Target,

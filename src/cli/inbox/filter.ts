@@ -29,12 +29,14 @@ export function filterIn(flags: Flags<typeof filterFlags>, now: number = Date.no
   return { type, lane, source, error, code, since, until };
 }
 
-/** Returns whether a filter has any condition. */
 export function isChosen(filter: InboxFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
-/** Formats a filter as flags. Relative times become absolute, because they would shift until the next page. */
+/**
+ * Formats a filter as flags. Converts relative times to absolute ones, because relative times would shift before the
+ * next page.
+ */
 export function filterArguments({ since, until, ...texts }: InboxFilter): string {
   const times = { since: since && iso(since), until: until && iso(until) };
   return Object.entries({ ...texts, ...times })
@@ -42,7 +44,7 @@ export function filterArguments({ since, until, ...texts }: InboxFilter): string
     .join("");
 }
 
-/** Returns a state's name for a count: "dead letters", "pending event". */
+/** Returns a noun for events in a state: "dead letters", "pending event". */
 export function nameOf(state: EventState, n: number): string {
   const noun = state === "dead" ? "dead letter" : `${state} event`;
   return n === 1 ? noun : `${noun}s`;
@@ -59,13 +61,13 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** Parses a duration before now, such as `2h`, or an ISO 8601 time. The default time zone is UTC. */
+/** Parses an age, such as `2h`, or an ISO 8601 time. The default time zone is UTC. */
 function readTime(name: string, text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const [, n, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   if (n !== undefined) return Math.max(0, now - Number(n) * (UNITS[unit] ?? 0));
   const [time, zone] = TIME.exec(text) ?? [];
-  // `Date.parse` already reads a date without a time as UTC.
+  // `Date.parse` treats a date without a time as UTC.
   const zoned = zone === undefined && text.length > 10 ? `${text}Z` : text;
   const at = time === undefined ? Number.NaN : Date.parse(zoned);
   if (at >= 0) return at;

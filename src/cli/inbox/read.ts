@@ -59,14 +59,14 @@ export const list: Action = (args) => {
       print(first === undefined ? nothing(options) : eventTable(events));
       if (next !== undefined) print(`\nmore: ${nextPage(options, next)}`);
       if (given.state !== undefined) return 0;
-      // Without --state, the user may not know the other states.
+      // Without --state, the user may not know that there are other states.
       if (first !== undefined) print(`\n${hints(first)}`);
       print(`\n${otherStates(await admin.stats())}`);
       return 0;
     });
 };
 
-/** Returns an event; `undefined` if it is not in the inbox. */
+/** Returns an event, or `undefined` if the inbox does not have it. */
 export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDetails | undefined> {
   try {
     return await admin.show(id);
@@ -76,7 +76,7 @@ export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDet
   }
 }
 
-/** Formats events as a table. The header names the time if all events have the same state. */
+/** Formats events as a table. If all events have the same state, the header names their time. */
 export function eventTable(events: readonly EventSummary[]): string {
   const now = Date.now();
   const [first] = events;
@@ -143,7 +143,7 @@ export const show: Action = (args) => {
     });
 };
 
-/** Formats all of an event's details, with the possible actions. */
+/** Formats an event's details and the possible actions. */
 function showEvent(event: EventDetails, now: number): string {
   const parts = [
     facts(event, now),
@@ -174,7 +174,7 @@ function facts(event: EventDetails, now: number): string {
     ["error", event.error],
     ["reason", event.discardReason],
   ];
-  // Indents an error's lines below the first.
+  // Indent the lines of an error after its first line.
   const lines = rows.flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name.padEnd(10)} ${printableLines(value, 13)}`],
   );
@@ -220,7 +220,7 @@ function resultOf({ state, result, ref }: StepRecord): string {
   return state === "open" ? "unknown" : (result ?? "set by hand");
 }
 
-/** Returns the commands that settle an event. Empty if there are none. */
+/** Returns the commands that retry or discard an event. */
 function remedies(event: EventDetails): string {
   if (event.leased) return "remedies\n  none: a handler is running now";
   const discard = `${ownCommand()} inbox discard ${quoted(event.id)} --reason "..."`;
@@ -230,7 +230,7 @@ function remedies(event: EventDetails): string {
   if (event.state !== "dead") return "";
   const open = event.steps.filter(({ state }) => state === "open");
   const commands = commandsFor(event, open, discard);
-  // A shell ignores the comment, so both lines can be pasted.
+  // Shells ignore comments, so both lines can be pasted.
   const lines = commands.flatMap(([command, why]) => [`  # ${why}`, `  ${command}`]);
   return ["remedies", ...openNote(open), ...lines].join("\n");
 }
@@ -300,11 +300,11 @@ function statsText(report: InboxReport, running: boolean): string {
   return `${lines.join("\n")}\n\n${details(report)}\n\n${bot}${hint}`;
 }
 
-/** Formats lines about lanes, types and size. Omits empty lines. */
+/** Formats lines about lanes, types and storage. Omits empty lines. */
 function details(report: InboxReport): string {
   const { pending, dead, pendingByType, deadByError, lanes, storage } = report;
   const { ready, waiting, leased, blocked } = lanes;
-  const held = blocked === 0 ? "" : `, ${grouped(blocked)} of them with other events behind`;
+  const held = blocked === 0 ? "" : `, ${grouped(blocked)} of them blocking later events`;
   const wal = storage.walBytes === undefined ? "" : `, WAL ${bytes(storage.walBytes)}`;
   const laneWords = `${grouped(ready)} ready, ${grouped(leased)} being handled, ${grouped(waiting)} waiting for a retry${held}`;
   const rows = [
@@ -319,7 +319,7 @@ function details(report: InboxReport): string {
     .join("\n");
 }
 
-/** Maximum number of types in one line. `--json` prints all. */
+/** Maximum number of types in a line. `--json` prints all types. */
 const MAX_KINDS = 8;
 
 function listed(counts: Readonly<Record<string, number>>): string {
@@ -327,7 +327,7 @@ function listed(counts: Readonly<Record<string, number>>): string {
   return all.length <= MAX_KINDS ? all.join(", ") : `${all.slice(0, MAX_KINDS).join(", ")}, …`;
 }
 
-/** Formats the bot's instances, and shows which instance reads the event log. */
+/** Formats the bot's instances, and marks the one reading the event log. */
 export function instancesText({ instances, poller, endedLastMinute }: SharedReport): string {
   const handled = `${count(endedLastMinute, "event")} ended in the last minute`;
   if (instances.length === 0) return handled;

@@ -25,7 +25,7 @@ const stateFlags = {
   yes: { type: "boolean" },
 } as const;
 
-/** Lists the handlers' states, or shows or deletes a single state. */
+/** Lists the keys of stored state, or shows or deletes a single state. */
 export const state: Action = (args) => {
   const { flags, words } = readArguments(args, stateFlags, { max: 1 });
   const [key] = words;

@@ -27,7 +27,6 @@ import {
   type WaitInput,
 } from "./wait.ts";
 
-/** Default timeout for `--wait`, in seconds. */
 const WAIT_SECONDS = 30;
 
 const flags = {
@@ -81,7 +80,7 @@ const command: Command = defineCommand({
   run: perform,
 });
 
-/** Prints errors as JSON too if `--json` is given. */
+/** With `--json`, errors are also printed as JSON. */
 export const trigger: Command = {
   ...command,
   run: async (args) => {
@@ -128,13 +127,13 @@ async function perform(given: TriggerArguments): Promise<number> {
 
 function platformUrl({ platform }: Flags<typeof flags>): string {
   readDotEnv();
-  // Uses the default local platform if .env names a real one, because events cannot be triggered there.
+  // Events cannot be triggered on a real platform. If .env names one, use the default local platform.
   const url = platform ?? usualPlatformUrl();
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
   throw new UsageError(`--platform takes a URL, such as ${localPlatformUrl()}.`);
 }
 
-/** In ms. `undefined` without `--wait`. */
+/** Returns the timeout in ms, or `undefined` without `--wait`. */
 function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
   const seconds = wholeNumber(timeout, "timeout", { min: 1, max: 3_600 });
   if (wait) return (seconds ?? WAIT_SECONDS) * 1_000;
@@ -143,7 +142,7 @@ function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
 }
 
 /**
- * Reads the action. The platform validates its fields, because they depend on the type.
+ * Reads the event to send. The platform validates its fields, because they depend on the type.
  *
  * @throws {UsageError}
  */
@@ -166,7 +165,7 @@ function readAct({ flags, words: [type = ""] }: TriggerArguments): ActInput {
 /** Event types from section 6 of the platform document, and `post`. */
 const knownTypes: readonly string[] = [...eventTypes, "post"];
 
-/** An unknown type is new or misspelled. Without a payload, a misspelling is far more likely. */
+/** Returns a known or custom type. An unknown type without a payload is probably misspelled. */
 function typeOf(type: string, hasPayload: boolean): string {
   if (knownTypes.includes(type)) return type;
   const list = `${knownTypes.join(", ")}, or a custom type such as poll.closed`;
@@ -177,7 +176,7 @@ function typeOf(type: string, hasPayload: boolean): string {
     );
   }
   if (hasPayload) return type;
-  // Also matches a part of a name, such as "dm".
+  // Also match part of a name, such as "dm".
   const near =
     knownTypes.find((name) => name.split(".").includes(type)) ?? nearestName(type, knownTypes);
   if (near === undefined) return type;
@@ -193,12 +192,12 @@ function payloadOf(text: string | undefined): ActInput["payload"] {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Refused below, like JSON that is not an object.
+    // Rejected below, like JSON that is not an object.
   }
   throw new UsageError(`--payload takes a JSON object, such as '{"pollId":"x"}'.`);
 }
 
-/** Formats a line for each event, or a line that says there is none. */
+/** Formats a line for each event, or a line about the lack of one. */
 export function eventLines({ type }: ActInput, result: ActResult): string {
   const { events, commentId, messageId, postId } = result;
   const made = commentId ?? messageId ?? postId ?? "";
@@ -206,7 +205,7 @@ export function eventLines({ type }: ActInput, result: ActResult): string {
   return events.map((event) => printable(`${event.type} ${event.id}`)).join("\n");
 }
 
-/** Describes the bot's replies; `undefined` if the bot has not received the event or has failed. */
+/** Formats the bot's replies. Returns `undefined` if the bot has not received the event or has failed. */
 export function answerLines({ outcome, answers }: Reaction): string | undefined {
   if (answers.length > 0) return answers.map(answerLine).join("\n");
   return outcome === "handled" || outcome === "delivered"
@@ -219,7 +218,7 @@ function answerLine(answer: Answer): string {
   return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}`;
 }
 
-/** Returns the error of a failed wait; `undefined` if the wait succeeded. */
+/** Returns the error of a failed wait, or `undefined` if the wait succeeded. */
 export function failureOf(
   { act, result, timeoutMs }: WaitInput,
   { outcome, answers, run, isUnfinished = false, deliveryError }: Reaction,

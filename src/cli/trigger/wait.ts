@@ -4,36 +4,35 @@ import { plainUsername } from "../../platform/input-rules.ts";
 import type { ActResult, EntryOf } from "../../platform/types.ts";
 import type { ControlClient } from "../control.ts";
 
-/** An API request that wrote content. */
+/** An API request in which the bot wrote content. */
 export type Answer = EntryOf<"api">;
 
 export type Run = EntryOf<"run">;
 
 /**
- * `answered`: the bot has written at least once per repetition. `handled`: the bot has reported all events as done.
- * `failed`: the bot has reported a failed run. `delivered`: the bot has received the events, by webhook or polling.
+ * `answered`: the bot has written at least once per event. `handled`: the bot has reported all events as done.
+ * `failed`: the bot has reported a failed run. `delivered`: the bot has received the events by webhook or polling.
  * `none`: the bot has not received all events.
  */
 export type ReactionOutcome = "answered" | "handled" | "failed" | "delivered" | "none";
 
 export interface Reaction {
   readonly outcome: ReactionOutcome;
-  /** All content that the bot wrote, oldest first. */
+  /** Content written by the bot, oldest first. */
   readonly answers: readonly Answer[];
-  /** The first failed run, otherwise the last postponed run. Absent if neither was reported. */
+  /** The first failed run, or the last postponed run if none failed. Absent if the bot reported neither. */
   readonly run?: Run | undefined;
-  /** True if the bot reports its runs but did not report all of them in time. */
+  /** True if the bot reports its runs, but did not report all of them in time. */
   readonly isUnfinished?: boolean;
-  /** Error from the last failed delivery. Absent if the bot received the events. */
+  /** Error from the last failed delivery. Absent if the bot has received the events. */
   readonly deliveryError?: string | undefined;
 }
 
-/** An action and the parameters of the wait for its outcome. */
 export interface WaitInput {
   readonly act: ActInput;
   readonly result: ActResult;
   readonly reportingBots: readonly string[];
-  /** Newest timeline entry before the action. */
+  /** The newest timeline entry before the event. */
   readonly after: number;
   readonly timeoutMs: number;
 }
@@ -41,17 +40,19 @@ export interface WaitInput {
 /** Longest time one timeline request may wait, in ms. */
 const MAX_POLL_MS = 30_000;
 
-/** Time for a bot without run reports to reply to an event of a quiet type, in ms. */
+/** Time that a bot without run reports has to reply to a quiet event type, in ms. */
 const QUIET_TIMEOUT_MS = 2_000;
 
 const wordTypes = ["dm.message", "mention", "comment", "reply", "post"];
 
-/** Returns whether bots rarely reply to events of this type. For such types, a delivery is the only reliable sign. */
+/** Returns true if bots rarely reply to events of this type. Their delivery is then the only reliable sign. */
 export function isQuiet(type: string): boolean {
   return !wordTypes.includes(type);
 }
 
-/** Waits for the bot's outcome or the timeout. Returns at once if the action concerns no bot. */
+/**
+ * Waits until the bot has handled the event, or until the timeout. Returns immediately if the event concerns no bot.
+ */
 export async function awaitReaction(
   control: Pick<ControlClient, "timeline">,
   awaited: WaitInput,
@@ -75,7 +76,7 @@ export async function awaitReaction(
   return watch.timeOut();
 }
 
-/** Finds the bots' reactions to one action in the timeline. */
+/** Finds the bots' reactions to an event in the timeline. */
 class Watch {
   readonly #act: ActInput;
   readonly #ids: ReadonlySet<string>;
@@ -84,12 +85,12 @@ class Watch {
   readonly #reporting: Set<string>;
   readonly #bots = new Set<string>();
   readonly #untaken: Set<string>;
-  /** Events that no bot has reported as done. */
+  /** Ids of events that no bot has reported as done. */
   readonly #undone: Set<string>;
   readonly #answers: Answer[] = [];
   #failedRun: Run | undefined;
   #deliveryError: string | undefined;
-  /** Each event's last postponed run, by event id. */
+  /** The last postponed run of each event, by event id. */
   readonly #postponed = new Map<string, Run>();
 
   constructor({ act, result, reportingBots }: WaitInput) {
@@ -105,12 +106,12 @@ class Watch {
     return this.#untaken.size === 0;
   }
 
-  /** True if every bot concerned reports its runs. */
+  /** True if all bots that received an event report their runs. */
   get isReporting(): boolean {
     return this.#bots.size > 0 && [...this.#bots].every((bot) => this.#reporting.has(bot));
   }
 
-  /** Returns the wait's outcome; `undefined` while the wait continues. */
+  /** Returns the outcome, or `undefined` if the wait must go on. */
   end(): Reaction | undefined {
     const answers = this.#answers;
     if (this.#failedRun) return { outcome: "failed", answers, run: this.#failedRun };
@@ -147,7 +148,7 @@ class Watch {
       this.#bots.add(bot);
       return;
     }
-    // A text may also mention another bot, which the wait ignores.
+    // The text may also mention another bot, which the wait ignores.
     this.#take([id]);
     this.#undone.delete(id);
   }
@@ -173,13 +174,14 @@ class Watch {
   }
 
   /**
-   * A bot built with this library names the event that it replies to. For other bots, the conversation or post decides.
+   * Returns true if a write is a reply to the event. A bot built with this library names the event. For other bots, the
+   * conversation or post decides.
    */
   #isAnswer({ bot = "", eventId, guessed, created = {}, text = "" }: Answer): boolean {
     if (!this.#bots.has(bot)) return false;
     if (eventId !== undefined && guessed !== true) return this.#ids.has(eventId);
     if (this.#places.size > 0) return idsIn(created).some((id) => this.#places.has(id));
-    // A reply to an event without a conversation or post, such as a follow, may be anywhere and mentions the user.
+    // A reply to an event without a conversation or post, such as a follow, may be anywhere. It must mention the user.
     return mentionsIn(text).has(plainUsername(this.#act.from));
   }
 }
@@ -188,14 +190,14 @@ function placesOf({ events, conversationId, postId }: ActResult): ReadonlySet<st
   const places = events.flatMap(({ payload }) => {
     const named: Readonly<Record<string, unknown>> = { ...payload };
     const { conversationId, postId, entityType, entityId } = named;
-    // A quote concerns two posts: the quoted post and the new post.
+    // A quote concerns the quoted post and the new post.
     const quoting = entityType === "post" ? entityId : undefined;
     return [...idsIn({ conversationId, postId }), ...idsIn({ postId: quoting })];
   });
   return new Set([...places, ...idsIn({ conversationId, postId })]);
 }
 
-/** Returns the ids, which may have any type in a custom payload. */
+/** Returns the ids. In a custom payload, they may have any type. */
 function idsIn({
   conversationId,
   postId,

@@ -56,10 +56,10 @@ describe("the clock", () => {
     {
       ahead: 60,
       level: "note",
-      what: /^the clock is (59|60|61) s behind the platform's; at 300 s/,
+      what: /^the clock is (59|60|61) s behind the platform's; .*300 s/,
     },
-    { ahead: -60, level: "note", what: /^the clock is (59|60|61) s ahead of the platform's; at/ },
-    { ahead: 400, level: "fail", what: /^the clock is \d+ s behind .*every signature is refused$/ },
+    { ahead: -60, level: "note", what: /^the clock is (59|60|61) s ahead of the platform's; / },
+    { ahead: 400, level: "fail", what: /^the clock is \d+ s behind .*rejects every delivery$/ },
   ])("$ahead s from the platform's: $level", async ({ ahead, level, what }) => {
     const url = await serve((_request, response) => {
       response.setHeader("date", new Date(Date.now() + ahead * 1000).toUTCString());
