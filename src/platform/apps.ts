@@ -20,17 +20,15 @@ import type { Webhooks } from "./webhooks/webhooks.ts";
 /** An app: a bot with its tokens, webhook and kill switch. */
 export interface AppView {
   readonly bot: Profile;
-  /** True while the kill switch is on. */
   readonly disabled: boolean;
   readonly webhook: WebhookView;
-  /** Number of tokens. */
   readonly tokens: number;
 }
 
 /** A new app with its secrets, which are shown only once. */
 export interface NewApp {
   readonly bot: Profile;
-  /** A token with every scope. */
+  /** Has every scope. */
   readonly apiKey: string;
   readonly webhookSecret: string;
 }

@@ -36,7 +36,7 @@ interface Timer {
   disarm: () => void;
 }
 
-/** The platform's clock: the machine's time, unless a user has moved or frozen the clock. Timers follow this clock. */
+/** Follows the machine's time, unless a user has moved or frozen the clock. Timers follow this clock. */
 export class PlatformClock implements Clock {
   /** The machine's clock, for connection timeouts and durations. */
   readonly real: Clock;
@@ -110,7 +110,6 @@ export interface ClockView {
   readonly now: string;
   /** Difference from the machine's clock, in ms. Negative if the platform's clock is behind. */
   readonly offsetMs: number;
-  /** True while the clock is frozen. */
   readonly frozen: boolean;
 }
 

@@ -62,7 +62,6 @@ export class PlatformError extends Error {
  */
 export const RETRY_AT_ONCE: Readonly<Record<string, string>> = { "Retry-After": "0" };
 
-/** Returns a 400 VALIDATION error, for a malformed request. */
 export function invalid(message: string): PlatformError {
   return new PlatformError(400, "VALIDATION", message);
 }

@@ -8,7 +8,7 @@ import { MEMORY } from "./store/database.ts";
 
 /** Options for a local platform. */
 export interface PlatformOptions {
-  /** The platform's origin, for image URLs. Default: `http://platform.test`, or the server's origin. */
+  /** The platform's origin, used in image URLs. Default: `http://platform.test`, or the server's origin. */
   readonly url?: string | undefined;
   /** SQLite file for the state. Default: ":memory:", which is lost when the platform stops. */
   readonly stateFile?: string | undefined;

@@ -22,7 +22,10 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Lets only the portal's own scripts run, and no other page frame the portal or keep a reference to its window. */
+/**
+ * Prevents other scripts from running in the portal, and other pages from framing it or keeping a reference to its
+ * window.
+ */
 const guards = {
   "content-security-policy": [
     "default-src 'none'",
@@ -49,7 +52,7 @@ and reload the page. The API works without the portal.
 
 export class Page {
   readonly #folder: string;
-  /** All files by path. A request's path is only looked up here, so it never reaches the file system. */
+  /** All files by path. Requests are looked up here, so a request's path never reaches the file system. */
   #files: ReadonlyMap<string, Buffer> | undefined;
 
   constructor(folder: URL) {

@@ -79,7 +79,6 @@ export function createPlatform(
   return new Platform(parts);
 }
 
-/** Creates the state and the parts that are kept when the state is replaced. */
 function assemble(chosen: Settings, replaced: PlatformOverrides): Parts {
   const { url, logger, fetch, controlToken = newControlToken() } = chosen;
   const clock = new PlatformClock(chosen.clock);

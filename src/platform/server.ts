@@ -18,10 +18,7 @@ import {
 import { type PlatformOptions, settings } from "./options.ts";
 import { createPlatform, type Platform, type PlatformOverrides } from "./platform.ts";
 
-/**
- * Interval between checks for slow senders, in ms. With Node's default of 30 s, a slow request would be cut off long
- * after its timeout.
- */
+/** In ms. With Node's default of 30 s, a slow request would be cut off long after its timeout. */
 const CHECKING_INTERVAL_MS = 1_000;
 
 /** A handler that the platform serves next to its own paths, such as an MCP server. */
@@ -55,7 +52,6 @@ export interface ListenOptions extends Omit<PlatformOptions, "url"> {
   readonly extensions?: readonly Extension[] | undefined;
 }
 
-/** {@link ListenOptions} with defaults applied. */
 export interface ListenSettings {
   readonly host: string;
   readonly allowHosts: readonly string[];
@@ -136,7 +132,6 @@ interface AppOptions {
   readonly now: () => number;
 }
 
-/** Returns an Express app that checks the host, then serves extensions and the platform. */
 export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions): Express {
   const isOurs = hostCheck(allowHosts);
   const serve = async (request: ExpressRequest, response: ServerResponse): Promise<void> => {
@@ -171,7 +166,6 @@ export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions)
 const UNKNOWN_HOST =
   "The local platform does not accept this host name. Start it with --allow-host NAME.";
 
-/** @throws {ConnectionLost} */
 async function servePlatform(
   platform: Pick<Platform, "respond">,
   incoming: IncomingMessage,
@@ -207,7 +201,6 @@ export class Extensions {
     this.#url = url;
   }
 
-  /** Returns a function that opens the extension at this path, or `undefined` if there is none. */
   find(path: string): (() => Promise<OpenExtension>) | undefined {
     const extension = this.#extensions.find((one) => path === one.path || path === `${one.path}/`);
     return extension && (() => this.#opened(extension));

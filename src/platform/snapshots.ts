@@ -20,7 +20,6 @@ interface Snapshot extends SnapshotView {
 
 const MAX_SNAPSHOTS = 20;
 
-/** Total size of all snapshots. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
 const MAX_NAME_LENGTH = 100;

@@ -128,7 +128,7 @@ export class World {
     await this.webhooks.stop();
   }
 
-  /** Closes the store. Call {@link stop} first. */
+  /** Call {@link stop} first. */
   close(): void {
     this.#stopTimers();
     this.store.close();
@@ -142,7 +142,6 @@ export class World {
 
 export interface StateOptions {
   readonly lasting: Lasting;
-  /** SQLite file, or ":memory:". */
   readonly stateFile: string;
   readonly apiKey: string | undefined;
   readonly webhookSecret: string | undefined;

@@ -218,7 +218,6 @@ interface Place {
   readonly postId: string;
 }
 
-/** Writes an event for the content's author if the author is a bot. */
 function notifyOwner(
   type: "like" | "repost",
   act: Act,
@@ -258,7 +257,7 @@ function recipientOf({ store, from, to }: Act, owner?: number): User {
   throw invalid(`${what}; set to or from to another account`);
 }
 
-/** Returns the named post, which may have any author, or the target bot's newest post. */
+/** Returns the named post by any author, or the target bot's newest post. */
 function postOf(act: Act): Post {
   const { store, input } = act;
   if (input.postId === undefined) {

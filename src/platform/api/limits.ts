@@ -178,7 +178,7 @@ class RequestRate {
     throw new PlatformError(429, "RATE_LIMITED", message, { "Retry-After": String(seconds) });
   }
 
-  /** Returns `resetsAt` in ms since 1970. */
+  /** `resetsAt` is in ms since 1970. */
   state(bot: number): { readonly used: number; readonly resetsAt: number } {
     const minute = Math.floor(this.#clock.now() / MINUTE_MS);
     if (minute !== this.#minute) this.#used.clear();

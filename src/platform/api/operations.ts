@@ -63,7 +63,6 @@ export interface Operation extends Route {
   readonly status?: number;
   /** Default: reads up to 1 MB of JSON. */
   readonly read?: (request: Request) => Promise<unknown>;
-  /** @throws {PlatformError} */
   readonly handle: (call: Call) => Result | Promise<Result>;
 }
 

@@ -31,7 +31,7 @@ export interface BotQuestion {
   readonly timeoutMs?: number;
 }
 
-/** Requests a bot's status. Never rejects. */
+/** Never rejects. */
 export async function askBot({
   address,
   apiKeys,
@@ -68,9 +68,7 @@ export async function askBot({
 
 interface BotAnswer {
   readonly code: number;
-  /** `undefined` if the response is not a status. */
   readonly status: Readonly<Record<string, unknown>> | undefined;
-  /** True if the bot returns its status only to requests with its token. */
   readonly asksForToken: boolean;
 }
 
@@ -126,7 +124,6 @@ export async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Returns an empty object if the text is not a JSON object. */
 export function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

@@ -24,7 +24,6 @@ import type {
   MessagesPage,
 } from "./shapes.ts";
 
-/** Greater than the number of any message. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** Reads and deletes content by any account. Only the control API uses this class. */

@@ -9,7 +9,6 @@ import type { Timeline } from "../timeline/timeline.ts";
 
 export const SQLITE_TYPE = "application/vnd.sqlite3";
 
-/** Accepts an image's bytes instead of JSON. */
 const IMAGES = "/images";
 
 /** Accepts the token as a query parameter, because an EventSource cannot send headers. */
@@ -19,7 +18,6 @@ export interface Call {
   readonly incoming: Incoming;
   readonly request: Request;
   readonly query: URLSearchParams;
-  /** Path parameter. Empty if the path has none. */
   readonly id: string;
   /** Username of the app's bot, or `undefined` for the first bot. */
   readonly bot: string | undefined;
@@ -40,7 +38,6 @@ export class ControlApi {
     this.#token = digest(token);
   }
 
-  /** @throws {PlatformError} */
   async answer(incoming: Incoming): Promise<Answer> {
     this.#requireToken(incoming);
     requireSameOrigin(incoming);
@@ -117,7 +114,6 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Returns the value to send as the response's JSON body. */
 type Handler = (call: Call) => unknown;
 type BodyHandler<T> = (body: T, call: Call) => unknown;
 

@@ -61,7 +61,7 @@ export interface ControlOptions {
   readonly records: DeliveryRecords;
   readonly calls: CallRecords;
   readonly runs: RunReports;
-  /** Function that requests a bot's status. Default: the global `fetch`. */
+  /** Requests a bot's status. Default: the global `fetch`. */
   readonly fetch: ((request: Request) => Promise<Response>) | undefined;
 }
 
@@ -210,7 +210,6 @@ export class Control extends Contents {
     return createGroup(store, input, clock.now());
   }
 
-  /** All blocks. */
   get blocks(): readonly Block[] {
     return this.#world.store.blocks.all();
   }

@@ -64,7 +64,6 @@ export class ForcedDeliveries {
     this.#options = options;
   }
 
-  /** @param bot `seq` of the bot that receives the events */
   async deliver(
     bot: number,
     { times = 1, ...input }: DeliverInput,
@@ -167,7 +166,6 @@ function eventsIn(text: string): readonly unknown[] {
 /** In bytes. Linux limits a single command-line argument to 128 KiB. */
 const MAX_WORD = 100_000;
 
-/** Headers that curl sets itself. */
 const OF_CURL: ReadonlySet<string> = new Set(["host", "content-length"]);
 
 /** Returns a request as a curl command on one line. curl must send exactly the bytes that were signed. */

@@ -215,7 +215,6 @@ async function uploadImage(control: Control, { request, query }: Call): Promise<
   return await control.addImage(bytes, { from, contentType });
 }
 
-/** Returns all messages unless the query asks for a page. */
 function messages(control: Control, { query, id }: Call): unknown {
   const before = text(query, "before");
   if (text(query, "limit") === undefined && before === undefined) {

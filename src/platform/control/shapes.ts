@@ -85,20 +85,15 @@ export interface ControlConversation {
     readonly authorUsername: string;
     /** Empty for a message with only images, and for a deleted message. */
     readonly text: string;
-    /** Number of images. */
     readonly images: number;
   };
 }
 
 /** A post with its reactions. */
 export interface ControlPost extends PostView {
-  /** Number of likes. */
   readonly likes: number;
-  /** Number of reposts. */
   readonly reposts: number;
-  /** Number of quotes. */
   readonly quotes: number;
-  /** Number of comments. */
   readonly comments: number;
   /** Id of the quoted post. `null` if this post quotes no other post. */
   readonly quotedPostId: string | null;

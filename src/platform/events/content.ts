@@ -17,7 +17,7 @@ export interface Notice {
   readonly event: NewEvent;
 }
 
-/** A reason to send an event to an account. */
+/** A reason to notify an account. */
 interface Claim {
   readonly user: User;
   readonly type: "mention" | "comment" | "reply" | "quote";
@@ -39,9 +39,8 @@ export function entryOf(content: Content): { readonly contentId: string; readonl
 }
 
 /**
- * Returns the events that a piece of content causes, even if its author is a bot (section 6 of the platform document).
- * A bot gets one event of each type that applies, in the order reply, comment, quote, mention. The list includes events
- * for the author.
+ * Returns the events caused by a post, comment or message (section 6 of the platform document). A bot gets one event of
+ * each type that applies, in the order reply, comment, quote, mention. The list includes events for the author.
  *
  * @param meant bot to mention even if the text does not name it; its mention comes before all other events
  */
@@ -61,7 +60,6 @@ export function noticesOf(store: Store, content: Content, meant?: User): Notice[
   return [...chosen.values()];
 }
 
-/** Returns an event for each bot in the conversation. */
 function messageNotices({ people, conversations }: Store, message: Message): Notice[] {
   const peer = conversations.peer(message.conversation, message.author);
   if (peer === undefined) return [];
@@ -77,7 +75,7 @@ function messageNotices({ people, conversations }: Store, message: Message): Not
     .map((recipient) => ({ recipient, event: { type: "dm.message", payload } }));
 }
 
-/** Returns the accounts to notify because of where the content was written, in order of priority. */
+/** Returns the accounts to notify, in order of priority, because the content was written on their post or comment. */
 function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
   if ("post" in content) {
     const { quoted } = content;
@@ -131,7 +129,6 @@ function unwrapContent(content: Content): Post | Comment | Message {
 /** Matches an `@` at the start of a word, and the username after it. Trailing dots and dashes count as punctuation. */
 const MENTION = /(?<![\w./@])@(\w(?:[\w.-]*\w)?)/g;
 
-/** Returns the distinct usernames mentioned in a text, lowercased and in order. */
 export function mentionsIn(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(MENTION)].map(([, username = ""]) => username.toLowerCase()));
 }

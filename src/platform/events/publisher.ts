@@ -46,7 +46,6 @@ interface PublishedEvent {
   readonly lateMs: number;
 }
 
-/** Writes to the event logs, for users' actions and bots' API calls. */
 export class Publisher {
   readonly #options: PublisherOptions;
 

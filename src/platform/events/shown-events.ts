@@ -89,7 +89,7 @@ export function ownEntry(
   throw invalid(`several bots have an event ${id}; add bot: ${[...bots].join(", ")}`);
 }
 
-/** Returns an event's conversation or posts. A quote has two posts: the quoted one and the new one. */
+/** A quote has two posts: the quoted one and the new one. */
 function placesOf(event: LoggedEvent): readonly string[] {
   const payload: Readonly<Record<string, unknown>> = { ...eventOf(event).payload };
   const { conversationId, postId, entityId } = payload;

@@ -17,11 +17,10 @@ export interface ActiveFaultOptions<F extends Fault> {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly describe: (fault: F) => string;
-  /** Timeline text for the end of the fault, when `times` is used up. */
+  /** Timeline text for when `times` is used up. */
   readonly afterwards: string;
 }
 
-/** Keeps the active fault and its remaining uses, and adds changes to the timeline. */
 export class ActiveFault<F extends Fault> {
   readonly #options: ActiveFaultOptions<F>;
   #fault: F;

@@ -78,7 +78,6 @@ export class ApiFaults {
     for (const release of held) release();
   }
 
-  /** Ends the fault and releases the requests it is holding. */
   end(): void {
     if (this.#active.current.mode !== "none" || this.#held.size > 0) this.set({ mode: "none" });
   }
@@ -114,7 +113,6 @@ export class ApiFaults {
     return this.#active.current.match === "write" && !write ? NONE : this.#active.take();
   }
 
-  /** Replaces `mix` with one of its faults. */
   #unmix(fault: ApiFault): MetFault | undefined {
     const { mode } = fault;
     if (mode === "none") return undefined;

@@ -5,11 +5,10 @@ import { PlatformError } from "../error.ts";
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** `null` if the response has no body. */
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
-/** A text response. The call records keep its body. */
+/** The call records keep the body of a text response. */
 export interface TextAnswer extends Answer {
   readonly body: string;
 }

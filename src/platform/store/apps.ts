@@ -23,7 +23,7 @@ export class AppStore {
     return this.#bots.all().map(({ bot }) => bot);
   }
 
-  /** Returns true while the kill switch is on. The platform then rejects every call by the app. */
+  /** True while the kill switch is on. The platform then rejects every call by the app. */
   disabled(bot: number): boolean {
     return this.#disabled.get(bot)?.disabled === 1;
   }
@@ -33,7 +33,7 @@ export class AppStore {
   }
 }
 
-/** A token's rights: its app, identified by the bot, and its scopes. */
+/** A token's rights. The app is identified by its bot. */
 export interface Grant {
   /** The bot's `seq`. */
   readonly bot: number;
@@ -88,26 +88,24 @@ export class Tokens {
     return this.#standard.get()?.api_key;
   }
 
-  /** Sets the standard token. The previous standard token becomes invalid. */
+  /** Replaces the previous standard token, which becomes invalid. */
   setStandard(apiKey: string, bot: number): void {
     this.#grants.clear();
     this.#dropStandard.run();
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
   }
 
-  /** Returns a bot's full tokens, without the standard token. */
   keysOf(bot: number): { readonly apiKey: string; readonly scopes: readonly Scope[] }[] {
     return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
   }
 
-  /** Returns all of a bot's full tokens, with the standard token first. */
+  /** The standard token comes first. */
   allKeysOf(bot: number): string[] {
     const standard = this.standard();
     const own = this.keysOf(bot).map(({ apiKey }) => apiKey);
     return standard !== undefined && this.find(standard)?.bot === bot ? [standard, ...own] : own;
   }
 
-  /** Returns `undefined` if the token does not exist. */
   find(apiKey: string): Grant | undefined {
     const known = this.#grants.get(apiKey);
     if (known !== undefined) return known;
@@ -124,7 +122,7 @@ export class Tokens {
     });
   }
 
-  /** Returns the removed token's bot, or `undefined` if the token does not exist. */
+  /** Returns the bot of the removed token. */
   remove(seq: number): number | undefined {
     this.#grants.clear();
     return this.#remove.get(seq)?.bot;
@@ -184,7 +182,7 @@ export class Usage {
     this.#used = db.prepare("SELECT used FROM usage WHERE bot = ? AND quota = ? AND day = ?");
   }
 
-  /** Returns the usage. `day` is the number of days since 1970, UTC. */
+  /** @param day number of days since 1970, UTC */
   used(bot: number, quota: string, day: number): number {
     return this.#used.get(bot, quota, day)?.used ?? 0;
   }

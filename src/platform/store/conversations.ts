@@ -7,7 +7,6 @@ export interface Message extends AuthoredContent {
   readonly replyTo: number | null;
 }
 
-/** A conversation as seen by one of its two members. */
 export interface ConversationSummary {
   readonly seq: number;
   readonly peerSeq: number;
@@ -168,7 +167,7 @@ export class Conversations {
     return this.#latest.all({ ...window, user: user ?? null });
   }
 
-  /** Returns a conversation's members, in the order in which they joined the platform. */
+  /** In the order in which the members joined the platform. */
   members(seq: number): Member[] {
     return this.#members.all({ seq });
   }
@@ -177,7 +176,7 @@ export class Conversations {
     return this.#page.all(conversation, before, limit);
   }
 
-  /** Returns all messages, oldest first. */
+  /** Oldest first. */
   all(conversation: number): Message[] {
     return this.#all.all(conversation);
   }

@@ -47,7 +47,6 @@ export function openDatabase(file: string): Database {
   }
 }
 
-/** An empty database with the latest schema, as bytes. */
 let emptyState: Uint8Array | undefined;
 
 /**
@@ -94,7 +93,6 @@ function makeRoom(file: string): void {
  * @throws {UnusableFile} if the file is not a platform's state, or comes from a newer version
  */
 export function openBytes(file: Uint8Array, check: (db: Database) => void = () => {}): Database {
-  // SQLite works on its own copy of the bytes.
   const db = new Sqlite(asBuffer(withoutWal(file)));
   try {
     checkOwn(db);
@@ -125,7 +123,6 @@ function prepared(db: Database): Database {
   return db;
 }
 
-/** A readable SQLite file that is not a platform's state. */
 export class UnusableFile extends Error {
   override readonly name = "UnusableFile";
   readonly reason: "foreign" | "newer" | "damaged";
@@ -144,7 +141,6 @@ export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite fil
   return code.startsWith("SQLITE_CORRUPT") ? "damaged" : undefined;
 }
 
-/** Describes why a state file is unusable, and how to fix it. */
 export function whyUnusable(error: unknown, file: string): string {
   switch (faultOf(error)) {
     case "no SQLite file":

@@ -2,7 +2,6 @@ import type { Database, Statement } from "better-sqlite3";
 import type { AnyEvent, EventType, PayloadByType } from "../../events/types.ts";
 import { eventId, eventSeq } from "./ids.ts";
 
-/** An event to write, of a built-in or custom type. */
 export type NewEvent =
   | { [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] } }[EventType]
   | { readonly type: string; readonly payload: Readonly<Record<string, unknown>> };

@@ -1,4 +1,3 @@
-/** Id prefix, which identifies the kind of object. */
 export type IdPrefix = "u" | "c" | "m" | "p" | "cm" | "t" | "n" | "dlv" | "call";
 
 /** Event ids are padded, so that they sort alphabetically in event order (section 2 of the platform document). */

@@ -7,7 +7,6 @@ export interface Image {
   readonly file: string;
   readonly width: number;
   readonly height: number;
-  /** File name of the preview, or `null` if there is none. */
   readonly thumbnail: string | null;
 }
 
@@ -16,13 +15,12 @@ export interface NewImage extends Omit<Image, "thumbnail"> {
   readonly owner: number;
   readonly kind: ImageKind;
   readonly data: Uint8Array;
-  /** Preview in WebP, or `undefined` if there is none. */
+  /** Preview in WebP. */
   readonly thumbnail: Uint8Array | undefined;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** The content to which an image is attached. */
 export type Target =
   | { readonly post: number }
   | { readonly comment: number }
@@ -130,7 +128,7 @@ export class Images {
     this.#removeFrom.run({ ...NOWHERE, ...target });
   }
 
-  /** Returns `undefined` if the file does not exist or its upload has expired. */
+  /** Returns `undefined` if the upload has expired. */
   file(file: string, now: number): ImageFile | undefined {
     return this.#file.get({ file, expired: now - UPLOAD_LIFETIME_MS });
   }

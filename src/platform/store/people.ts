@@ -58,7 +58,6 @@ export class People {
     return row && toUser(row);
   }
 
-  /** Throws if the account does not exist. */
   get(seq: number): User {
     const row = this.#bySeq.get(seq);
     if (row === undefined) throw new Error(`There is no user ${seq}`);
@@ -77,7 +76,6 @@ export class People {
     return this.#bot.get() !== undefined;
   }
 
-  /** Returns all users, without bots, in order of creation. */
   all(): User[] {
     return this.#people.all().map(toUser);
   }
@@ -126,7 +124,6 @@ export class Blocks {
     (on ? this.#add : this.#remove).run(blocker, blocked);
   }
 
-  /** Returns whether either account has blocked the other. */
   between(one: number, other: number): boolean {
     return this.#between.get({ one, other }) !== undefined;
   }

@@ -11,7 +11,6 @@ export interface CountedPost extends Post {
   readonly reposts: number;
   readonly quotes: number;
   readonly comments: number;
-  /** The quoted post, or `null`. */
   readonly quoted: number | null;
 }
 
@@ -19,7 +18,6 @@ export type Reaction = "like" | "repost" | "quote" | "comment";
 
 export interface Comment extends AuthoredContent {
   readonly post: number;
-  /** The comment that this one replies to, or `null`. */
   readonly replyTo: number | null;
 }
 
@@ -158,7 +156,6 @@ export class Posts {
     return this.#comments.all(post, before, limit);
   }
 
-  /** Returns all comments, oldest first. */
   allComments(post: number): Comment[] {
     return this.#allComments.all(post);
   }

@@ -1,4 +1,4 @@
-/** Selects a page of rows: the rows older than `before`, newest first. */
+/** Selects the rows older than `before`, newest first. */
 export interface Window {
   readonly before: number;
   readonly limit: number;

@@ -10,7 +10,7 @@ export interface SeedOptions {
   readonly now: number;
 }
 
-/** Fills a new state file with sample content and creates missing secrets. */
+/** Fills a new state file with sample content, and creates missing secrets. */
 export function seed(store: Store, { apiKey, webhookSecret, now }: SeedOptions): void {
   store.transaction(() => {
     if (!store.people.seeded) seedWorld(store, now);

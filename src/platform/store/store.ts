@@ -50,7 +50,6 @@ export class Store {
     throw new PlatformError(503, "STATE_REPLACED", message, RETRY_AT_ONCE);
   }
 
-  /** False after another state has replaced this one. */
   get isOpen(): boolean {
     return this.#db.open;
   }
@@ -59,7 +58,6 @@ export class Store {
     if (this.#db.inTransaction) throw new Error("The state is replaced in the middle of a change");
   }
 
-  /** Runs `work` in a transaction, which rolls back if `work` throws. */
   transaction<T>(work: () => T): T {
     return this.#db.transaction(work).immediate();
   }
@@ -73,7 +71,6 @@ export class Store {
   }
 }
 
-/** Named settings, stored as JSON. */
 export class SavedSettings {
   readonly #get: Statement<[string], { value: string }>;
   readonly #put: Statement<[string, string]>;

@@ -46,7 +46,6 @@ function checkPayloads(db: Database): void {
   if (broken !== undefined) throw new Error("The payload of an event is no JSON");
 }
 
-/** Returns one line for each table, index and trigger in the schema. */
 function schemaOf(db: Database): string[] {
   const items = db.prepare<[], { type: string; name: string; sql: string }>(
     `SELECT type, name, sql FROM sqlite_schema

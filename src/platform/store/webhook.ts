@@ -23,8 +23,8 @@ interface WebhookRow {
 }
 
 /**
- * SQL condition for events to deliver: the webhook is enabled, its app is not disabled, and the webhook subscribes to
- * the event type.
+ * Selects events to deliver: the webhook is enabled, its app is not disabled, and the webhook subscribes to the event
+ * type.
  */
 const IS_DELIVERABLE = `webhook.enabled AND NOT app.disabled AND (json_array_length(webhook.types) = 0
   OR event.type IN (SELECT value FROM json_each(webhook.types)))`;
@@ -79,7 +79,6 @@ export class WebhookStore {
     });
   }
 
-  /** Queues an event for its recipient if the webhook is enabled and subscribes to the event type. */
   enqueue(event: LoggedEvent): void {
     this.#enqueue.run(event.seq);
   }

@@ -60,7 +60,6 @@ interface KeptCall {
   readonly response: RecordedResponse | null;
 }
 
-/** Keeps the newest API calls with their requests and responses, in memory. */
 export class CallRecords {
   readonly #timeline: Timeline;
   readonly #writes = new Bounded<KeptCall>(MAX_RECORDS);
@@ -117,7 +116,6 @@ function responseOf(answer: TextAnswer | undefined): RecordedResponse | null {
   return { status, headers, body: kept, truncated };
 }
 
-/** Headers that may contain a secret. */
 const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 
 /**
@@ -126,7 +124,6 @@ const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
  */
 const MIN_SECRET_LENGTH = 12;
 
-/** Returns the request with every occurrence of its token masked. */
 function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
   const token = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1] ?? "";
   const scrub = token.length < MIN_SECRET_LENGTH ? (text: string) => text : scrubber([token]);
@@ -144,7 +141,6 @@ function masked(value: string): string {
   return `${scheme}…${secret.length < MIN_SECRET_LENGTH ? "" : secret.slice(-4)}`;
 }
 
-/** Describes a body that was not kept, by type and length. */
 function unread(headers: KeptCall["headers"]): string {
   const length = headers["content-length"];
   const size = length === undefined ? "of unknown length" : `${length} bytes`;

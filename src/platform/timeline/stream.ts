@@ -7,7 +7,6 @@ import type { Timeline } from "./timeline.ts";
 /** Interval between heartbeats on an idle stream. */
 const HEARTBEAT_MS = 15_000;
 
-/** Delay before a disconnected reader reconnects. */
 const RETRY_MS = 500;
 
 const encoder = new TextEncoder();
@@ -80,7 +79,6 @@ export class TimelineStream {
   }
 }
 
-/** Returns a stream that generates each chunk when its reader pulls. */
 function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -123,7 +121,6 @@ class TimelineListener {
     return this.#signal.aborted;
   }
 
-  /** Returns whether anything has changed since the previous call. */
   takeChange(): boolean {
     const changed = this.#changed;
     this.#changed = false;
@@ -157,11 +154,10 @@ const MAX_CACHED_BATCHES = 16;
 
 export interface Frames {
   readonly bytes: Buffer;
-  /** Number of the last entry in the batch. */
   readonly last: number;
 }
 
-/** Formats the timeline as server-sent events, once for all readers at the same position. */
+/** Formats entries as server-sent events, once for all readers at the same position. */
 class FramedTimeline {
   readonly #timeline: Timeline;
   /** Batches by the number of the entry before them. */
@@ -171,10 +167,9 @@ class FramedTimeline {
     this.#timeline = timeline;
   }
 
-  /** Returns the entries after `seq`, or `undefined` if there are none. */
   after(seq: number): Frames | undefined {
     const kept = this.#batches.get(seq);
-    // The batch may lack newer entries, which follow in the next one.
+    // The batch may lack newer entries, which follow in the next batch.
     if (kept !== undefined) return kept;
     const made = this.#make(seq);
     if (made === undefined) return undefined;

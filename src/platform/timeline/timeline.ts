@@ -22,7 +22,7 @@ export class Timeline {
     this.#clock = clock;
   }
 
-  /** Number of the newest entry, or 0 if there is none. */
+  /** 0 if there are no entries. */
   get last(): number {
     return this.#last;
   }
@@ -54,7 +54,7 @@ export class Timeline {
     return this.#entries.slice(begin, begin + limit);
   }
 
-  /** Calls `listener` with every new entry. Returns an unsubscribe function. */
+  /** Returns an unsubscribe function. */
   listen(listener: TimelineListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -65,7 +65,7 @@ export class Timeline {
     for (const watcher of [...this.#watchers]) watcher();
   }
 
-  /** Calls `watcher` after every {@link change}. Returns an unsubscribe function. */
+  /** Returns an unsubscribe function. */
   onChange(watcher: () => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -128,7 +128,6 @@ export interface WaitOptions {
 /** Number of recent entries to include in a timeout error. */
 const SHOWN = 10;
 
-/** Resolves with the first matching entry of this kind, even if the entry already exists. */
 export function awaitEntry<K extends TimelineRecord["kind"]>(
   timeline: Timeline,
   kind: K,

@@ -36,7 +36,7 @@ export function wordsOf(entry: TimelineRecord): string {
   }
 }
 
-/** Describes a handler run: "attempt 2 failed: TypeError: ...  next attempt in 4 s". */
+/** For example: "attempt 2 failed: TypeError: ...  next attempt in 4 s". */
 export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport): string {
   const number = `attempt ${attempt}`;
   if (outcome === "done") return `${number} handled  ${ms} ms`;
@@ -46,7 +46,6 @@ export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport):
   return `${number} ${outcome === "retry" ? "failed" : "postponed"}${why}${next}`;
 }
 
-/** Describes an error in one line. Includes its code if the code differs from the type. */
 function errorWords({ type, code, message }: ReportedError): string {
   return `${type}${code === undefined ? "" : ` ${code}`}: ${message}`;
 }

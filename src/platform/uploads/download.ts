@@ -74,7 +74,6 @@ export function downloadWith({
   };
 }
 
-/** Parses a URL. Throws if it is invalid or contains a private address. */
 function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   const url = URL.parse(text);
   if (url === null) {

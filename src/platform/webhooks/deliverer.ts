@@ -146,7 +146,6 @@ export interface AttemptOptions {
   readonly faults: WebhookFaults;
   readonly clock: Clock;
   readonly shown: ShownEvents;
-  /** Chooses the order of events in a shuffled delivery. */
   readonly random: Random;
 }
 

@@ -11,7 +11,6 @@ const untrusted = [
 
 const expired = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"];
 
-/** Explains why an endpoint did not respond, and how to fix it. */
 export function whyNoAnswer(error: unknown, url: URL): string {
   const code = (...codes: readonly string[]) => codes.some((one) => hasCode(error, one));
   if (code("ECONNREFUSED")) {

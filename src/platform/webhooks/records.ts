@@ -83,7 +83,6 @@ interface StoredDelivery {
   readonly sent: DeliveryAttempt;
 }
 
-/** Keeps the newest deliveries with their requests and responses, in memory. */
 export class DeliveryRecords {
   readonly #timeline: Timeline;
   readonly #deliveries = new Bounded<StoredDelivery>(MAX_RECORDS);
@@ -118,7 +117,6 @@ export class DeliveryRecords {
     return found;
   }
 
-  /** Returns the deliveries that included an event, oldest first. */
   holding(eventId: string): DeliverySummary[] {
     const all = this.#deliveries.all().map(({ summary }) => summary);
     return all.filter(({ eventIds }) => eventIds.includes(eventId));
@@ -147,7 +145,6 @@ function headersOf(sent: Pick<EndpointAnswer, "headers"> | undefined) {
   return Object.entries(sent?.headers ?? {}).flat(2);
 }
 
-/** Truncates the request body to the size that the record keeps. */
 function shortened(sent: DeliveryAttempt): DeliveryAttempt {
   const { request } = sent;
   if (request === undefined) return sent;

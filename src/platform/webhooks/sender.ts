@@ -20,9 +20,7 @@ export interface DeliveryAttempt extends DeliveryResult {
   /** Time of sending, in ms since 1970. */
   readonly at: number;
   readonly eventIds: readonly string[];
-  /** Omitted if nothing was sent. */
   readonly request?: SentRequest;
-  /** Omitted if there was no response. */
   readonly answer?: EndpointAnswer;
   readonly fault?: DeliveryFault;
 }
@@ -127,7 +125,6 @@ export interface Endpoint {
 export interface Content {
   readonly body: Buffer;
   readonly eventIds: readonly string[];
-  /** Value of `X-Service-Event-Count`. */
   readonly events: number;
 }
 

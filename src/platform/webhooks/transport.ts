@@ -23,7 +23,6 @@ export interface RawAnswer {
 }
 
 export interface Transport {
-  /** Resolves once the status has arrived. */
   post(post: Post): Promise<RawAnswer>;
   /** Cancels every open request with this reason. */
   cut(why: string): void;
@@ -31,7 +30,6 @@ export interface Transport {
   close(): void;
 }
 
-/** Passes deliveries to a function in this process. */
 export class InProcess implements Transport {
   readonly #fetch: (request: Request) => Promise<Response>;
   readonly #clock: Clock;

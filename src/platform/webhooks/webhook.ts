@@ -142,7 +142,6 @@ export class Webhook {
     this.#note("disabled", disabledReason);
   }
 
-  /** Saves a configuration, and removes the pending deliveries that it excludes. */
   #configure(state: WebhookState): void {
     this.#store.transaction(() => {
       this.#store.webhook.put(this.bot, state);

@@ -24,7 +24,6 @@ export class Webhooks {
     return this.#app(bot).webhook;
   }
 
-  /** Starts deliveries to this bot if its schedule is idle. */
   wake(bot: number): void {
     this.#app(bot).deliverer.wake();
   }

@@ -48,10 +48,7 @@ export type Delivery = { readonly eventIds: readonly string[] } | { readonly bod
 const ofBot = (of = bot.peek()) => ({ bot: of || undefined });
 const part = encodeURIComponent;
 
-/**
- * Client for the control API (docs/reference/local-platform.md), with one method per request. Every method throws a
- * ControlError.
- */
+/** Client for the control API (docs/reference/local-platform.md). Every method throws a ControlError. */
 export const control = {
   state: () => request<PlatformState>("GET", "/state", { query: ofBot() }),
   people: () => request<Items<Profile>>("GET", "/people"),

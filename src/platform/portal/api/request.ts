@@ -23,7 +23,6 @@ interface Body {
 
 const OFFLINE = "The platform does not respond. Is it running? Start it with npm run dev.";
 
-/** @throws {ControlError} */
 export async function request<T>(
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
@@ -35,7 +34,6 @@ export async function request<T>(
   throw refusal(response.status, answer);
 }
 
-/** @throws {ControlError} */
 export async function download(path: string): Promise<Blob> {
   const response = await send("GET", path, {});
   if (response.ok) return response.blob();

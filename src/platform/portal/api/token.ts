@@ -9,7 +9,6 @@ const KEY = "service-bot-control-token";
  */
 const current = signal(fromAddress() ?? localStorage.getItem(KEY) ?? "");
 
-/** True if there is no token, or if the platform rejects it. */
 export const isTokenRefused = signal(current.value === "");
 
 // Opening a URL with a new token in the same tab does not reload the page.

@@ -1,4 +1,3 @@
-/** Describes a custom body before it is delivered. */
 export function check(text: string): string {
   let body: unknown;
   try {
@@ -17,7 +16,7 @@ export function isRepeat(body: string | undefined): boolean {
   return stored === 0 && Number(duplicates) > 0;
 }
 
-/** Returns "code: message" from an error response to a delivery. */
+/** Returns "code: message" from an error response. */
 export function reasonOf(body: string | undefined): string | undefined {
   const { code, message }: { code?: unknown; message?: unknown } = Object(parse(body)["error"]);
   return typeof message === "string" ? `${code}: ${message}` : undefined;

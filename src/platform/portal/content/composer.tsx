@@ -17,7 +17,6 @@ const EMPTY: Draft = { text: "", images: [] };
 /** Unsent drafts by composer label. Kept when the user switches views. */
 const drafts = new Map<string, Signal<Draft>>();
 
-/** Set to true to focus the view's composer. */
 export const focusWanted = signal(false);
 
 export interface ComposerProps {

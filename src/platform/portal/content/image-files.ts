@@ -7,11 +7,7 @@ const MAX_BYTES = 5 * 1024 * 1024;
 /** Allowed types (section 4 of the platform document). */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"];
 
-/**
- * Rejects files that the platform would reject.
- *
- * @param room maximum number of images to accept
- */
+/** @param room maximum number of images to accept */
 export function sift(files: readonly File[], room: number): { taken: File[]; refused: string[] } {
   const refused = files.flatMap((file) => {
     const reason = refusal(file);

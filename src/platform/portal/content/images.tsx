@@ -9,7 +9,6 @@ export interface ImagesProps {
   readonly by: string;
 }
 
-/** Thumbnails of a text's images. A click opens an image, and the arrow keys switch between images. */
 export function Images({ images, by }: ImagesProps) {
   const [open, setOpen] = useState<number>();
   const shown = images[open ?? -1];

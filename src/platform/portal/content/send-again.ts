@@ -2,11 +2,7 @@ import { control, type Delivery } from "../api/control.ts";
 import { say } from "../parts/toast.tsx";
 import { isRepeat, reasonOf } from "./body.ts";
 
-/**
- * Delivers events or a body again, and shows the bot's response.
- *
- * @param bot default: the selected bot
- */
+/** @param bot default: the selected bot */
 export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
   const { deliveries } = await control.deliver(what, bot);
   for (const { id, status, ms, error } of deliveries) {

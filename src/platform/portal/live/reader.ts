@@ -4,12 +4,12 @@ export interface ReadOutcome<T> {
 }
 
 interface PendingRead {
-  /** True if the data changed during the read, so that another read is needed. */
+  /** True if the data changed during the read. */
   again: boolean;
   done: Promise<void>;
 }
 
-/** Reads on demand, one read at a time. Requests during a read cause one more read afterwards. */
+/** Runs one read at a time. Requests during a read cause one more read afterwards. */
 export class Reader<T> {
   readonly #read: () => Promise<T>;
   readonly #show: (outcome: ReadOutcome<T>) => void;

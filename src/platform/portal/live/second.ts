@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 
-/** Returns the browser's time in ms since 1970, updated every `intervalMs` while a component uses it. */
+/** Returns the browser's time in ms since 1970, updated while a component uses it. */
 function ticker(intervalMs: number): ReadonlySignal<number> {
   let timer: ReturnType<typeof setInterval> | undefined;
   const now = signal(Date.now(), {

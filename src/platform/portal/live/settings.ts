@@ -3,7 +3,6 @@ import { effect, type Signal, signal } from "@preact/signals";
 /** Username of the selected bot. Empty for the first bot. */
 export const bot: Signal<string> = createSetting("bot", "");
 
-/** Username of the user to act as. */
 export const person: Signal<string> = createSetting("person", "ada");
 
 export type Theme = "auto" | "light" | "dark";
@@ -14,7 +13,6 @@ effect(() => {
   else document.documentElement.dataset["theme"] = theme.value;
 });
 
-/** Creates a setting that is stored in the browser. */
 export function createSetting<T extends string>(name: string, fallback: T): Signal<T> {
   const key = `service-bot-portal-${name}`;
   const value = signal<T>((read(key) as T | null) ?? fallback);

@@ -7,7 +7,6 @@ const reading = createLive(control.apps, {
   concerns: ({ kind }) => kind !== "event" && kind !== "api" && kind !== "fault",
 });
 
-/** Returns all apps, and the selected one. */
 export function useShownApp() {
   const { data, error, reload } = reading.value;
   const apps = data?.items;
@@ -15,7 +14,7 @@ export function useShownApp() {
   return { apps, app, error, reload };
 }
 
-/** Selects a bot. The setting is empty for the first bot. */
+/** The setting is empty for the first bot. */
 export function lookAt(username: string, apps: readonly AppView[]): void {
   bot.value = username === apps[0]?.bot.username ? "" : username;
 }

@@ -7,13 +7,12 @@ export type Connection = "connecting" | "open" | "lost";
 
 export const connection = signal<Connection>("connecting");
 
-/** The platform keeps the same number of timeline entries. */
+/** The platform keeps the same number of entries. */
 const MAX_ENTRIES = 10_000;
 
-/** Delay in which new entries are batched into one render, in ms. Entries may arrive by the thousand. */
+/** Time during which new entries are collected for one render, in ms. Entries may arrive by the thousand. */
 const COLLECT_MS = 50;
 
-/** Delay before reconnecting after the platform has rejected the connection, in ms. */
 const RETRY_MS = 1_000;
 
 /** The timeline, oldest first. */
@@ -27,7 +26,6 @@ let waiting: TimelineEntry[] = [];
 let scheduled = false;
 let run = "";
 
-/** Calls `listener` after each change. Returns an unsubscribe function. */
 export function onChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -41,7 +39,8 @@ export function followPlatform(): void {
   source.addEventListener("message", ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
   source.addEventListener("error", () => {
     connection.value = "lost";
-    // A rejected EventSource stays closed. Each run of the platform has a different token.
+    // A rejected EventSource does not reconnect. The token may have changed, because each run of the platform has a new
+    // one.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => void comeBack(), RETRY_MS);
   });
 }

@@ -3,7 +3,7 @@ import type { TimelineEntry } from "../../types.ts";
 /**
  * Returns a filter for entries that may change a conversation, or a post with its comments.
  *
- * @param id id of the conversation or post. Default: any
+ * @param id default: any conversation or post
  */
 export function touches(
   place: "conversationId" | "postId",

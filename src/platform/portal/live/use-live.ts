@@ -9,7 +9,6 @@ import { onChange } from "./stream.ts";
 const SETTLE_MS = 60;
 
 export interface Live<T> {
-  /** `undefined` until the first read has finished. */
   readonly data: T | undefined;
   /** The last read's error. `data` keeps its earlier value. */
   readonly error: Error | undefined;
@@ -23,7 +22,7 @@ export interface LiveOptions {
   readonly settleMs?: number | undefined;
 }
 
-/** Creates data shared by all components. Reads it when the first component uses it, and again after each change. */
+/** Reads data when the first component uses it, and again after each change. All components share the result. */
 export function createLive<T>(
   read: () => Promise<T>,
   { concerns = () => true, settleMs = SETTLE_MS }: LiveOptions = {},
@@ -79,7 +78,6 @@ export function useLive<T>(
   return live.value;
 }
 
-/** Returns whether the data no longer exists, for example after a reset. */
 function isGone(error: Error | undefined): boolean {
   return error instanceof ControlError && error.status === 404;
 }

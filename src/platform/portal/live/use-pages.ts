@@ -7,7 +7,6 @@ export interface Pages<T> extends Live<readonly T[]> {
   readonly loadMore: () => Promise<void>;
 }
 
-/** Reads the loaded pages of a list, and again after each change. */
 export function usePages<T>(
   read: (cursor?: string) => Promise<Page<T>>,
   options: LiveOptions & { readonly key: string },

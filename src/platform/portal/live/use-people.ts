@@ -5,7 +5,7 @@ const reading = createLive(control.people, {
   concerns: ({ kind }) => kind === "event" || kind === "state",
 });
 
-/** Returns all users, without bots. Reads them again after each event, because an action may create a user. */
+/** Reads the users again after each event, because an action may create a user. */
 export function usePeople() {
   const { data, error, reload } = reading.value;
   return { people: data?.items ?? [], error, reload };

@@ -31,7 +31,6 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** Renders data after the first read, or the error if a read fails. */
 export function Loaded<T>({ live: { data, error, reload }, children }: LoadedProps<T>) {
   return (
     <>
@@ -42,7 +41,6 @@ export function Loaded<T>({ live: { data, error, reload }, children }: LoadedPro
   );
 }
 
-/** The initial of a user or bot, in a color derived from the username. */
 export function Avatar({ username, isBot = false }: { username: string; isBot?: boolean }) {
   const hue = [...username].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 7);
   return (
@@ -67,7 +65,6 @@ interface TimeProps {
   readonly by?: ReadonlySignal<number>;
 }
 
-/** A relative time in the past. Hovering shows the exact time. */
 export function Time({ at, by = clockOffset }: TimeProps) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
@@ -76,7 +73,7 @@ export function Time({ at, by = clockOffset }: TimeProps) {
   );
 }
 
-/** The remaining time: "in 4 s", or "now". */
+/** "in 4 s", or "now". */
 export function Until({ at, by = clockOffset }: TimeProps) {
   const left = Date.parse(at) - ticking.value - by.value;
   return (
@@ -92,7 +89,6 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Com
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** Text in wire format. JSON is indented. */
 export function Code({ text, label }: { text: string; label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard

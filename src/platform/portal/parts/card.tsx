@@ -7,7 +7,7 @@ export interface CardProps {
   readonly title: ComponentChildren;
   readonly hint?: ComponentChildren;
   readonly head?: ComponentChildren;
-  /** Source of the content. The card shows its error with a button to retry. */
+  /** Source of the content. If it has an error, the card shows the error with a button to retry. */
   readonly live?: Pick<Live<unknown>, "error" | "reload">;
   readonly children?: ComponentChildren;
 }
@@ -34,7 +34,6 @@ export interface Row {
 }
 
 export interface ListCardProps extends CardProps {
-  /** `undefined` until the first read has finished. */
   readonly rows: readonly Row[] | undefined;
 }
 

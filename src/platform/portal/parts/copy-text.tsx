@@ -43,7 +43,6 @@ interface TextToCopyProps {
   readonly onClose: () => void;
 }
 
-/** A dialog with the text selected, so that the user can copy it. */
 function TextToCopy({ title, text, onClose }: TextToCopyProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.select(), []);

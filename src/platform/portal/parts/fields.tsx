@@ -6,11 +6,9 @@ interface Option {
   /** Default: the value. */
   readonly label?: string;
   readonly hint?: string;
-  /** For kind "checks". */
   readonly checked?: boolean;
 }
 
-/** Includes constraints that the browser validates. */
 export interface FieldSpec {
   readonly name: string;
   readonly label: string;
@@ -21,7 +19,6 @@ export interface FieldSpec {
   readonly value?: string | undefined;
   /** Makes a select a controlled field: `value` sets it, and a change takes effect immediately. */
   readonly onValue?: (value: string) => void;
-  /** For kinds "select" and "checks". */
   readonly options?: readonly Option[];
   readonly required?: boolean;
   readonly placeholder?: string;

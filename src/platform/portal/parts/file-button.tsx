@@ -3,14 +3,12 @@ import { useRef } from "preact/hooks";
 export interface FileButtonProps {
   readonly label: string;
   readonly name: string;
-  /** In the format of a file input's `accept` attribute. */
   readonly accept: string;
   readonly multiple?: boolean;
   readonly title?: string;
   readonly onFiles: (files: readonly File[]) => void;
 }
 
-/** A button that opens the file chooser. The user can choose the same files again. */
 export function FileButton(props: FileButtonProps) {
   const { label, name, accept, multiple = false, title, onFiles } = props;
   const input = useRef<HTMLInputElement>(null);

@@ -23,18 +23,15 @@ export interface ActionProps {
   readonly tone?: "primary" | "danger" | "quiet" | undefined;
   readonly disabled?: boolean;
   readonly title?: string | undefined;
-  /** Keyboard shortcut for the same action. */
   readonly shortcut?: string | undefined;
   readonly label?: string;
   readonly small?: boolean;
   readonly children: ComponentChildren;
-  /** Dialog that asks for confirmation first. */
   readonly confirm?:
     | { readonly title: string; readonly text: ComponentChildren; readonly submit: string }
     | undefined;
 }
 
-/** A button that changes the platform. Ignores clicks while the change is in progress. */
 export function Action({ run, done, confirm, ...look }: ActionProps) {
   const { tone, disabled = false, title, shortcut, label, small = false, children } = look;
   const { busy, start } = useTask(run, done);
@@ -91,7 +88,7 @@ export interface FormProps {
   /** If it throws, the page shows the error message and the fields keep their values. */
   readonly run: (values: Values) => unknown;
   readonly done?: string | undefined;
-  /** Keeps the submitted values in the fields. By default, the fields return to their initial values. */
+  /** Keeps the submitted values in the fields. By default, the initial values return. */
   readonly keeps?: boolean;
   readonly onInput?: (event: TargetedEvent<HTMLFormElement>) => void;
   readonly onReset?: () => void;

@@ -44,7 +44,6 @@ const shapes = {
 
 export type IconName = keyof typeof shapes;
 
-/** An icon in the color and size of the adjacent text, which is also its name for screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">

@@ -7,7 +7,6 @@ import { Action } from "./form.tsx";
 
 interface Secret {
   readonly title: string;
-  /** Values for the bot's .env file, by variable name. */
   readonly env: Readonly<Record<string, string>>;
   readonly note: ComponentChildren;
 }
@@ -18,7 +17,6 @@ export function showSecret(secret: Secret): void {
   visibleSecret.value = secret;
 }
 
-/** Shows the secret from `showSecret`. A click outside does not close the dialog. */
 export function SecretDialog() {
   const { copy, byHand } = useCopy(".env lines");
   if (visibleSecret.value === undefined) return null;

@@ -9,7 +9,7 @@ interface Toast {
 
 const toasts = signal<readonly Toast[]>([]);
 
-/** Success toasts close after this time, in ms. Errors stay open. */
+/** Time after which a success toast closes, in ms. Error toasts stay open. */
 const SHOWN_MS = 4_000;
 
 const MAX_TOASTS = 4;

@@ -1,5 +1,4 @@
 export class Values extends FormData {
-  /** Returns a trimmed form value. Empty if absent. */
   text(name: string): string {
     return String(this.get(name) ?? "").trim();
   }

@@ -23,7 +23,6 @@ function act(type: ActInput["type"], more: Partial<ActInput> = {}): void {
   void attempt(() => actAsPerson(type, more), `@${person.value}: ${type}`);
 }
 
-/** Performs an action on the selected bot, as the selected user. */
 export function actAsPerson(
   type: ActInput["type"],
   more: Partial<ActInput> = {},

@@ -10,7 +10,7 @@ import { platformScenarios, type Situation } from "../views/faults/platform.tsx"
 import { activeFault, describeHeld, targets } from "../views/faults/scenarios.ts";
 import { isMachineTime } from "../views/settings/clock.ts";
 
-/** Delay before a read, in ms, because each delivery and each request may use up a fault. */
+/** Delay before a read, in ms. Each delivery and each request may use up a fault, and so cause a read. */
 const SETTLE_MS = 300;
 
 async function readTrouble() {
@@ -32,12 +32,10 @@ interface Banner {
   readonly key: string;
   readonly tone: "bad" | "warn";
   readonly text: ComponentChildren;
-  /** Label of the button that ends the problem. */
   readonly action: string;
   readonly end: (() => Promise<unknown>) | undefined;
 }
 
-/** Shows each active problem in every view, with a button that ends it. */
 export function Banners() {
   const { app } = useShownApp();
   const now = trouble.value.data;

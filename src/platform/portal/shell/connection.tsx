@@ -2,7 +2,6 @@ import { isTokenRefused, saveToken } from "../api/token.ts";
 import { connection } from "../live/stream.ts";
 import { Form } from "../parts/form.tsx";
 
-/** Reports a lost connection, or asks for the control token. */
 export function ConnectionNote() {
   const isRefused = isTokenRefused.value && connection.value !== "open";
   return (

@@ -61,7 +61,6 @@ export function Side({ current, onKeys }: SideProps) {
   );
 }
 
-/** Select fields for the user to act as, and for the bot if there are several. */
 export function Choices() {
   const { apps = [], app } = useShownApp();
   const { people } = usePeople();

@@ -45,7 +45,6 @@ export function trace(contentId: string | undefined): void {
   if (story !== undefined) traced.value = keyOfEvent(story.event);
 }
 
-/** Opens the activity on a narrow screen. */
 export function ActivityButton() {
   return (
     <button
@@ -67,7 +66,6 @@ export interface EventOutcomeProps {
   readonly isLast?: boolean;
 }
 
-/** An event's outcome, shown below the text that caused the event. A click opens the event's trace. */
 export function EventOutcome({ of, isLast = false }: EventOutcomeProps) {
   const story = storyOf.value.get(of);
   if (story?.event.contentId !== of) return null;
@@ -85,7 +83,6 @@ export interface ActivityProps {
   readonly of: string | undefined;
 }
 
-/** A conversation's events with deliveries, runs and requests, and the bot's state and timers. */
 export function Activity({ of }: ActivityProps) {
   const here = [...overview.value.stories.values()]
     .filter(({ event }) => of !== undefined && placeOf(event) === of)

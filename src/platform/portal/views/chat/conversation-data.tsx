@@ -5,7 +5,7 @@ export interface ConversationDataProps {
   readonly of: string;
 }
 
-/** The bot's state and timers for a conversation. Empty if the bot does not serve its inbox. */
+/** Renders nothing if the bot does not serve its inbox. */
 export function ConversationData({ of }: ConversationDataProps) {
   const timers = useTimers(of).data ?? [];
   const found = useStates(of).data ?? [];

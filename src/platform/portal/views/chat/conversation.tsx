@@ -60,7 +60,7 @@ function speaker(): AuthorView {
   return { username: person.value, name: person.value, isBot: false };
 }
 
-/** Title of the open conversation or of the posts. On a phone, it links back to the list. */
+/** On a phone, the title links back to the list. */
 export function PaneHead({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <header class="pane-head">

@@ -13,10 +13,8 @@ export interface EntryProps {
     readonly createdAt: string;
   };
   readonly href?: string | undefined;
-  /** Hides the author of consecutive entries by the same author. */
   readonly isHeadless?: boolean;
   readonly isLast?: boolean;
-  /** Rendered above the text. */
   readonly children?: ComponentChildren;
 }
 

@@ -22,7 +22,7 @@ export interface LogProps {
   readonly name: string;
 }
 
-/** A conversation's messages. The column is reversed, so that the browser keeps the end visible. */
+/** The column is reversed, so that the browser keeps the end visible. */
 export function Log({ id, own, name }: LogProps) {
   const log = useRef<HTMLDivElement>(null);
   /**
@@ -99,7 +99,6 @@ function read(id: string, before?: string) {
   return control.messages(id, { limit: PAGE_LIMIT, ...(before !== undefined && { before }) });
 }
 
-/** Reads messages from the newest back to the message `oldest`. Returns them oldest first. */
 async function readDownTo(id: string, oldest: string | undefined) {
   let { items, more } = await read(id);
   while (more && oldest !== undefined && items.every((message) => message.id !== oldest)) {
@@ -120,7 +119,6 @@ function itemOf(target: EventTarget | null): string | undefined {
   return (target as Element).closest<HTMLElement>("[data-item]")?.dataset["item"];
 }
 
-/** Up and Down move between messages, Enter opens the trace, Delete deletes. */
 function onKey(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   const { key, target, currentTarget } = event;
   const all = [...currentTarget.querySelectorAll<HTMLElement>("[data-item]")];

@@ -17,7 +17,7 @@ import { threaded } from "./threads.ts";
 
 type Act = Omit<ActInput, "from">;
 
-/** Performs an action as the selected user. Shows a note if no bot gets an event. */
+/** Shows a note if no bot gets an event. */
 async function act(input: Act): Promise<void> {
   const { events } = await control.act({ ...input, from: person.value });
   if (events.length === 0)
@@ -66,7 +66,6 @@ async function onePost(id: string): Promise<Page<ControlPost>> {
   return { items: [await control.post(id)], nextCursor: null };
 }
 
-/** A text that the user is writing, for example a reply to a comment. */
 interface Writing {
   readonly act: Act;
   readonly label: string;
@@ -115,7 +114,7 @@ function Post({ post, bot }: { readonly post: ControlPost; readonly bot: Profile
   );
 }
 
-/** Actions on a post: type, label, and the field that contains the count. */
+/** Type, label, and the field that contains the count. */
 const postActs = [
   ["comment", "Comment", "comments"],
   ["like", "Like", "likes"],
@@ -128,7 +127,7 @@ interface ActsProps {
   readonly onWrite: (writing: Writing) => void;
 }
 
-/** Buttons for a post or comment. Actions that need a text open the composer. */
+/** Actions that need a text open the composer. */
 function Acts({ of, onWrite }: ActsProps) {
   const { id } = of;
   if (of.type === "post") {

@@ -35,7 +35,6 @@ export interface TalkListProps {
   readonly onNew: () => void;
 }
 
-/** The posts, the users who talk to the bot, and conversations without the bot. */
 export function TalkList({ conversations, people, bot, open, onNew }: TalkListProps) {
   const { data: all = [], error, reload, more, loadMore } = conversations;
   const names = new Set([...people.map(({ username }) => username), person.value]);

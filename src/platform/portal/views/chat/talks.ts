@@ -14,7 +14,7 @@ export function between(
 
 const list = new Intl.ListFormat("en");
 
-/** Returns a conversation's members, with users first: "@ben and @bot". */
+/** Returns the members with users first: "@ben and @bot". */
 export function nameOf(members: readonly AuthorView[]): string {
   const sorted = members.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
   return list.format(sorted.map(({ username }) => `@${username}`));
@@ -25,7 +25,6 @@ export type Roles =
   | { readonly from: string; readonly to: string }
   | { readonly from?: undefined; readonly closed: string };
 
-/** @param bot username of the selected bot */
 export function rolesIn(
   { group, members }: Pick<ControlConversation, "group" | "members">,
   bot: string,

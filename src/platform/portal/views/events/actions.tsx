@@ -110,7 +110,6 @@ function EditDialog({ event, bot, onClose }: DialogProps & Pick<EventTrace, "bot
   );
 }
 
-/** Generates a bot test from an event and the requests that the event caused. */
 function TestDialog({ event, parts, onClose }: DialogProps & Pick<UsesProps, "parts">) {
   const { copy, byHand } = useCopy("The test");
   const live = useLive(() => makeTest(event, parts), { key: "test", concerns: () => false });

@@ -8,7 +8,6 @@ import { overview, showAll, visibleThings } from "./store.ts";
 import { entryOf, idOf, type Thing } from "./stories.ts";
 import { Trace } from "./trace.tsx";
 
-/** Number of rows to show at first, and to add with "Show older". */
 const PAGE = 100;
 
 export function Events() {
@@ -74,7 +73,6 @@ function List({ things, open }: { readonly things: readonly Thing[]; readonly op
   );
 }
 
-/** Summarizes polls without new events in one line. */
 function IdleLine() {
   const { idle } = overview.value;
   if (idle === undefined) return null;

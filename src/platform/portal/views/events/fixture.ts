@@ -1,7 +1,6 @@
 import type { AnyEvent, CallRecord } from "../../../types.ts";
 
 export interface Fixture {
-  /** Name of the file in `test/`. */
   readonly name: string;
   readonly text: string;
 }
@@ -59,7 +58,7 @@ const places: readonly (readonly [RegExp, string, string])[] = [
   [/^\/posts$/, "post", ""],
 ];
 
-/** Returns the message, comment or post that a request created, in the format of `bot.sent`. */
+/** Returns the content that a request created, in the format of `bot.sent`. */
 function answerIn({ method, path, status, request }: CallRecord) {
   if (method !== "POST" || (status !== null && status >= 300)) return undefined;
   for (const [pattern, kind, name] of places) {
@@ -80,7 +79,6 @@ function bodyOf(body: string): { readonly text?: string; readonly imageKeys?: re
   }
 }
 
-/** Formats a JSON value as TypeScript. */
 function literal(value: unknown, indent = ""): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -92,7 +90,7 @@ function literal(value: unknown, indent = ""): string {
   return `${open}\n${members.map((member) => `${deeper}${member},\n`).join("")}${indent}${close}`;
 }
 
-/** Formats a key. `__proto__` must be in brackets, because the key would otherwise set the prototype. */
+/** `__proto__` must be in brackets, because the key would otherwise set the prototype. */
 function keyOf(key: string): string {
   if (key === "__proto__") return '["__proto__"]';
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);

@@ -83,7 +83,7 @@ export function answerOf(answer: Parameters<typeof isFailed>[0]): OutcomeLabel {
   };
 }
 
-/** Returns whether an event or request has failed. A disabled webhook has a banner instead. */
+/** A disabled webhook is not a failed event, because it has a banner. */
 export function isTrouble(thing: Thing, bots: Bots): boolean {
   if (thing.kind === "event") return outcomeOf(thing, bots).tone === "bad";
   return thing.kind === "calls" && !thing.recovered && isFailed(thing.call);
@@ -100,7 +100,7 @@ const acts: Readonly<Record<string, string>> = {
   quote: "quoted it",
 };
 
-/** Describes the action behind an event: "mentioned the bot: “hello”". */
+/** For example: "mentioned the bot: “hello”". */
 export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): string {
   const quoted = text === undefined ? "" : `“${text}”`;
   return [acts[type] ?? type, quoted].filter(Boolean).join(": ") || type;
@@ -108,7 +108,7 @@ export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): st
 
 const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
 
-/** Describes a change to the platform: "Webhook disabled: 20 failures in a row". */
+/** For example: "Webhook disabled: 20 failures in a row". */
 export function changeOf({ entry }: Change): string {
   if (entry.kind === "app") return `App of @${entry.bot}: ${entry.change}`;
   const detail = entry.kind === "webhook" ? entry.reason : entry.detail;
@@ -119,7 +119,7 @@ export function changeOf({ entry }: Change): string {
   return `${names[entry.kind]} ${entry.change}: ${detail}`;
 }
 
-/** Describes requests without an event: "GET /events". */
+/** For example: "GET /events". */
 export function callOf({ call }: Calls): string {
   const sender = call.doctor === true ? "service-bot doctor: " : "";
   const quoted = call.text === undefined ? "" : ` “${call.text}”`;

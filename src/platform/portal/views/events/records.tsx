@@ -8,7 +8,7 @@ import { remedyOf } from "./remedy.ts";
 
 type ExchangeRecord = DeliveryRecord | CallRecord;
 
-/** Reads a delivery (`dlv_…`) or a request by the bot (`call_…`). Records never change. */
+/** Reads a delivery (`dlv_…`) or an API call (`call_…`). Records never change. */
 function useRecord(id: string) {
   const read = (): Promise<ExchangeRecord> =>
     id.startsWith("dlv_") ? control.delivery(id) : control.call(id);
@@ -69,7 +69,6 @@ function Failed({ record }: { readonly record: ExchangeRecord }) {
 
 interface MessageProps extends Pick<RecordedResponse, "headers" | "body" | "truncated"> {
   readonly title: string;
-  /** Describes the message for screen readers. */
   readonly of: string;
 }
 

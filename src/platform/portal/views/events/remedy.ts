@@ -2,7 +2,6 @@ import type { View } from "../../live/route.ts";
 
 export interface Remedy {
   readonly text: string;
-  /** The view in which the user can apply the remedy. */
   readonly view?: View;
 }
 
@@ -65,11 +64,9 @@ export interface FailedDelivery {
   readonly status: number | null;
   readonly error?: string;
   readonly fault?: string;
-  /** Error code in the bot's response, if any. */
   readonly code?: string | undefined;
 }
 
-/** Returns the remedy for a failed delivery, or `undefined` for a success or an unknown failure. */
 export function remedyOf({ status, error, fault, code = "" }: FailedDelivery): Remedy | undefined {
   if (error === undefined) return undefined;
   if (fault !== undefined) {

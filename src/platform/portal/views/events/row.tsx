@@ -77,7 +77,6 @@ function outcomeOfCalls(calls: Calls): OutcomeLabel {
   return { tone, text: answerOf(calls.call).text + times };
 }
 
-/** An outcome in its color. Includes the elapsed time while the outcome is in progress. */
 export function OutcomeText({ outcome }: { readonly outcome: OutcomeLabel }) {
   const { tone, text, since } = outcome;
   return (
@@ -91,7 +90,7 @@ export function OutcomeText({ outcome }: { readonly outcome: OutcomeLabel }) {
   );
 }
 
-/** Elapsed time: " for 12 s". Empty for a short time. */
+/** Renders " for 12 s", or nothing for a short time. */
 function Elapsed({ since }: { readonly since: string }) {
   const ms = ticking.value + clockOffset.value - Date.parse(since);
   return <>{ms >= SLOW_MS && ` for ${duration(ms)}`}</>;

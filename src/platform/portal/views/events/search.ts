@@ -4,7 +4,6 @@ import type { Overview, Thing } from "./stories.ts";
 export interface Filter {
   /** Words that must all match. Empty matches every row. */
   readonly text: string;
-  /** Event type. Empty matches every type. */
   readonly type: string;
   readonly onlyTrouble: boolean;
 }

@@ -1,7 +1,7 @@
 /** Matches frames in Node and in packages, because the bug is rarely there. */
 const FOREIGN = /\bnode:|\/node_modules\//;
 
-/** Maximum number of frames to show. Frames further down are rarely the cause. */
+/** Frames further down are rarely the cause. */
 const MAX_FRAMES = 3;
 
 export interface Frame {
@@ -11,7 +11,6 @@ export interface Frame {
   readonly after: string;
 }
 
-/** Returns the first frames in the bot's own code. */
 export function ownFrames(stack: string): readonly Frame[] {
   const own = stack.split("\n").filter((line) => /^\s+at /.test(line) && !FOREIGN.test(line));
   return own.slice(0, MAX_FRAMES).map((line) => {

@@ -14,14 +14,12 @@ export const trouble = createSetting<"all" | "trouble">("events-trouble", "all")
 
 export const overview: ReadonlySignal<Overview> = computed(() => overviewOf(entries.value));
 
-/** Rows that match the search and filters, newest first. */
 export const visibleThings: ReadonlySignal<readonly Thing[]> = computed(() => {
   const onlyTrouble = trouble.value === "trouble";
   const filter = { text: text.value, type: type.value, onlyTrouble };
   return select(overview.value, filter).toReversed();
 });
 
-/** Number of failed events, dead letters, and requests that are still failing. */
 export const failedCount: ReadonlySignal<number> = computed(() => {
   const { things } = overview.value;
   return things.filter((thing) => isTrouble(thing, overview.value)).length;

@@ -6,7 +6,6 @@ type Run = EntryOf<"run">;
 type Decision = EntryOf<"inbox">;
 type FaultEntry = EntryOf<"fault">;
 
-/** A timeline entry that belongs to an event. */
 export type Part = Delivery | Call | Run | Decision | FaultEntry;
 
 export interface Story {
@@ -31,7 +30,6 @@ export interface Change {
   readonly entry: EntryOf<"webhook" | "app" | "fault" | "state">;
 }
 
-/** A row in the list. */
 export type Thing = Story | Calls | Change;
 
 export function entryOf(thing: Thing) {
@@ -47,7 +45,7 @@ export function keyOfEvent({ bot, id }: { bot?: string | undefined; id: string }
   return isOwn(id) ? `${bot}/${id}` : id;
 }
 
-/** Parses an event's key. `bot` is `undefined` for an event in the platform's log. */
+/** `bot` is `undefined` for an event in the platform's log. */
 export function readKey(key: string): { readonly bot: string | undefined; readonly id: string } {
   const [, bot, id = key] = /^(\w+)\/(.+)$/s.exec(key) ?? [];
   return { bot, id };
@@ -62,9 +60,7 @@ export function idOf(thing: Thing): string | undefined {
 
 export interface Overview {
   readonly things: readonly Thing[];
-  /** By {@link keyOfEvent}. */
   readonly stories: ReadonlyMap<string, Story>;
-  /** Polls without new events, or `undefined` if there were none. */
   readonly idle: { readonly count: number; readonly lastAt: string } | undefined;
   readonly off: ReadonlySet<string>;
   /** Bots that report their runs. For all other bots, the timeline contains only deliveries. */
@@ -76,7 +72,6 @@ interface GrowingStory extends Story {
   parts: Part[];
 }
 
-/** Groups the entries of each event into one row. */
 export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   const things: Thing[] = [];
   const stories = new Map<string, GrowingStory>();
@@ -114,7 +109,6 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   return { things, stories, idle, off, reporting };
 }
 
-/** Returns whether an entry is shown as part of another row. */
 function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part {
   if (entry.kind === "fault") {
     return entry.target === "api" && (entry.change === "held" || entry.change === "released");
@@ -133,7 +127,6 @@ function eventKeysOf(part: Part): readonly string[] {
   return id === undefined ? [] : [keyOfEvent({ bot, id })];
 }
 
-/** Returns whether a call successfully read events from the log. */
 export function isRead(part: Part): part is Call & { readonly eventIds: readonly string[] } {
   return part.kind === "api" && part.status === 200 && part.eventIds !== undefined;
 }
@@ -149,7 +142,6 @@ function recover(failing: Map<string, Calls>, call: Call): void {
   failing.delete(keyOf(call));
 }
 
-/** Adds a row, or counts a repeated failure in the existing row. */
 function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void {
   const before = failing.get(keyOf(call));
   if (before?.call.status === call.status) {
@@ -167,13 +159,11 @@ export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
-/** Returns the fault entry of a request that a fault is still holding, or `undefined` if there is none. */
 export function findHeldRequest(parts: readonly Part[]): FaultEntry | undefined {
   const last = parts.findLast(({ kind }) => kind !== "delivery");
   return last?.kind === "fault" && last.change === "held" ? last : undefined;
 }
 
-/** Returns the last run, or the user's decision after it. */
 export function endOf(parts: readonly Part[]): Run | Decision | undefined {
   return parts.findLast((part) => part.kind === "run" || part.kind === "inbox");
 }
@@ -184,7 +174,7 @@ export function isTaken(part: Part): boolean | undefined {
   return isRead(part) ? true : undefined;
 }
 
-/** Returns the error to show in a run's line. Omits repeated errors, and the error already shown above the lines. */
+/** Omits repeated errors, and the error already shown above the lines. */
 export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   const runs = [endOf(parts), ...parts].filter((part) => part?.kind === "run");
   const first = runs.find(
@@ -193,12 +183,12 @@ export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   return first === run && run !== endOf(parts) ? run.error : undefined;
 }
 
-/** Returns an error's code, or `undefined` if its message already begins with the code. */
+/** Omits the code if the message already begins with it. */
 export function codeOf({ code, message }: NonNullable<Run["error"]>): string | undefined {
   return code !== undefined && message.startsWith(code) ? undefined : code;
 }
 
-/** Parses a step's request: the text to send and the time (ISO 8601). */
+/** Returns the text to send, and the time (ISO 8601). */
 export function intentOf(request: string): { readonly text: string; readonly at?: string } {
   try {
     const { text = "", at } = Object(JSON.parse(request));

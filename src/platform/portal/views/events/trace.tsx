@@ -82,7 +82,6 @@ function Parts({ event, bot, isBrief }: PartsProps) {
   );
 }
 
-/** The failure of the last run or delivery, with its remedy. */
 function Trouble({ parts }: { readonly parts: readonly Part[] }) {
   const end = endOf(parts);
   const last = parts.findLast((part) => part.kind === "run" || isTaken(part) !== undefined);
@@ -133,7 +132,7 @@ function FailedRun({ run, parts }: FailedRunProps) {
   );
 }
 
-/** The first frames in the bot's own code. The full stack is collapsed. */
+/** Shows the first frames in the bot's own code. The full stack is collapsed. */
 function Stack({ stack }: { readonly stack: string }) {
   return (
     <>
@@ -155,7 +154,7 @@ function Stack({ stack }: { readonly stack: string }) {
 interface PartRowProps {
   readonly part: Part;
   readonly parts: readonly Part[];
-  /** Time of the event. ISO 8601. */
+  /** ISO 8601. */
   readonly from: string;
 }
 
@@ -165,7 +164,7 @@ function PartRow({ part, parts, from }: PartRowProps) {
   return <Line {...shown} at={part.at} from={from} />;
 }
 
-/** Describes an entry. Returns `undefined` for a held request that was released. */
+/** Returns `undefined` for a held request that was released. */
 function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "from"> | undefined {
   switch (part.kind) {
     case "delivery": {
@@ -209,16 +208,15 @@ const ends: Readonly<Record<EntryOf<"run">["outcome"], OutcomeLabel>> = {
 
 interface LineProps {
   readonly at?: string;
-  /** Time of the event. ISO 8601. */
+  /** ISO 8601. */
   readonly from?: string;
   readonly kind: string;
   readonly what: ComponentChildren;
   readonly fault?: string | undefined;
-  /** True if the request's event is a guess. */
   readonly guessed?: true | undefined;
   readonly result?: OutcomeLabel;
   readonly ms?: number;
-  /** Details, loaded when the line expands. */
+  /** Loaded when the line expands. */
   readonly children?: () => ComponentChildren;
 }
 
@@ -251,7 +249,6 @@ function Line({ at, from, kind, what, fault, guessed, result, ms, children }: Li
   );
 }
 
-/** Time since the event. Hovering shows the exact time. */
 function Offset({ at, from }: { readonly at: string; readonly from: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
@@ -263,11 +260,11 @@ function Offset({ at, from }: { readonly at: string; readonly from: string }) {
 interface StepsProps extends Required<Pick<LineProps, "from">> {
   readonly id: string;
   readonly bot: string;
-  /** Changes with each new entry, to reload the steps. */
+  /** Changes with each new entry, so that the steps reload. */
   readonly version: number;
 }
 
-/** The handler's steps, from the bot's inbox. Empty if the bot does not serve its inbox. */
+/** Renders nothing if the bot does not serve its inbox. */
 function Steps({ id, bot, from, version }: StepsProps) {
   const key = `${bot} ${id} ${version}`;
   const { data } = useLive(() => control.inboxEvent(id, bot), { key, concerns: () => false });

@@ -61,7 +61,6 @@ function activeFirst<T extends { readonly active: boolean }>(rows: readonly T[])
   return rows.toSorted((a, b) => Number(b.active) - Number(a.active));
 }
 
-/** A row for a fault, with its fields collapsed. */
 function faultRow(scenario: Scenario, active: boolean) {
   const { title, key } = scenario;
   return {
@@ -120,7 +119,6 @@ interface SummaryProps extends Pick<Scenario, "title" | "bot"> {
   readonly children?: ComponentChildren;
 }
 
-/** A scenario's title, with its effect collapsed. */
 function Summary({ title, bot, active, blocked, children }: SummaryProps) {
   return (
     <details class="grow">

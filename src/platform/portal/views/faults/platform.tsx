@@ -16,13 +16,12 @@ export interface PlatformScenario {
   /** The bot's reaction (docs/internals/guarantees.md). */
   readonly bot: string;
   readonly isActive: (now: Situation) => boolean;
-  /** Reason why the scenario cannot start now. */
   readonly blocked?: (now: Situation) => string | undefined;
   readonly banner: (now: Situation) => ComponentChildren;
   readonly start: (now: Situation) => Promise<unknown>;
   /** Label of the button that ends the scenario. Default: "Turn on". */
   readonly action?: string;
-  /** Ends the scenario. Omitted if it cannot be undone. */
+  /** Omitted if the scenario cannot be undone. */
   readonly stop?: (now: Situation) => Promise<unknown>;
   readonly confirm?: ActionProps["confirm"];
 }

@@ -11,9 +11,8 @@ export interface Scenario {
   readonly title: string;
   /** The bot's reaction (docs/internals/guarantees.md). */
   readonly bot: string;
-  /** Shortcut in the Faults view. */
   readonly key?: string;
-  /** The fault to set. The user can edit its fields first. */
+  /** The user can edit the fields before setting the fault. */
   readonly change: FaultsChange;
 }
 
@@ -134,7 +133,6 @@ type Fault = { readonly mode: string } & {
 };
 
 interface FaultField extends Omit<FieldSpec, "name" | "value"> {
-  /** Formats the value for a banner. */
   readonly text: (value: number | string) => string;
 }
 
@@ -201,7 +199,7 @@ export function fieldsOf(scenario: Scenario): readonly FieldSpec[] {
   });
 }
 
-/** Converts form values to a fault change. Drops empty fields. */
+/** Drops empty fields. */
 export function changeOf(scenario: Scenario, values: Values): FaultsChange {
   const { target, fault } = faultOf(scenario);
   const given = namesOf(fault).flatMap((name): [string, number | string][] => {
@@ -214,7 +212,7 @@ export function changeOf(scenario: Scenario, values: Values): FaultsChange {
   return { [target]: { mode: fault.mode, ...Object.fromEntries(given) } } as FaultsChange;
 }
 
-/** Returns whether a scenario's fault is active. Scenario and fault must either both set `times` or both omit it. */
+/** The scenario and the fault must either both set `times` or both omit it. */
 export function isActive(scenario: Scenario, faults: FaultsState): boolean {
   const { target, fault } = faultOf(scenario);
   const { mode, times } = faults[target];
@@ -225,7 +223,6 @@ export function endOf(scenario: Scenario): FaultsChange {
   return { [faultOf(scenario).target]: { mode: "none" } };
 }
 
-/** Describes a target's active fault in detail. Returns `undefined` if there is no fault. */
 export function activeFault(target: Target, faults: FaultsState): string | undefined {
   const now: Fault = faults[target];
   const sameMode = [...deliveries, ...requests].filter((scenario) => {
@@ -242,7 +239,7 @@ export function activeFault(target: Target, faults: FaultsState): string | undef
   return `${scenario.title}: ${[...details, end].filter(Boolean).join(", ")}`;
 }
 
-/** Counts held requests or late events, even after the fault has ended. Returns `undefined` if there are none. */
+/** Counts held requests and late events, even after the fault has ended. */
 export function describeHeld(target: Target, faults: FaultsState): string | undefined {
   const held = target === "webhook" ? 0 : faults[target].held;
   if (held === 0) return undefined;

@@ -12,7 +12,7 @@ export interface ReadClock {
  */
 const REPLAY_WINDOW_MS = 300_000;
 
-/** A smaller offset may just be the duration of the request, in ms. */
+/** In ms. A smaller offset may just be the duration of the request. */
 const NO_OFFSET_MS = 1_000;
 
 /** Converts the browser's time to the platform's, in ms since 1970. */

@@ -11,7 +11,6 @@ interface WantedToken {
   readonly bot: string;
 }
 
-/** Creates a token and shows it. The token is shown only once. */
 export async function createToken({
   scopes: wanted = everyScope,
   bot,

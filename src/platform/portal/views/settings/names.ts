@@ -39,7 +39,6 @@ export function revokeWarning(
   return "Requests with this token get 401.";
 }
 
-/** Returns the file name for a downloaded snapshot, including the time. */
 export function fileName(snapshot: string, at: Date): string {
   const time = at.toISOString().slice(0, 19).replaceAll(":", "-");
   return `service-bot-${snapshot.replace(/[^\w.-]+/g, "-").slice(0, 60)}-${time}.db`;

@@ -39,7 +39,6 @@ export function People() {
 }
 
 interface NamesProps {
-  /** Usernames of users, then of bots. */
   readonly names: readonly string[];
 }
 

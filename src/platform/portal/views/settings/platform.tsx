@@ -118,7 +118,6 @@ function Face({ clock }: { readonly clock: ReadClock }) {
   );
 }
 
-/** Copies of the whole state, and the reset button. */
 export function Snapshots() {
   const live = useLive(control.snapshots, {
     key: "snapshots",

@@ -15,7 +15,7 @@ export function useStates(prefix: string): Pages<StateView> {
   return usePages(read, { key: `${bot.value} ${prefix}`, concerns });
 }
 
-/** Reads the timers in a lane. Default: all lanes. */
+/** Default: all lanes. */
 export function useTimers(lane?: string): Pages<TimerView> {
   const read = (cursor?: string): Promise<Page<TimerView>> =>
     control.timers({ cursor, ...(lane === undefined ? {} : { lane }) });
@@ -47,7 +47,7 @@ export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen
   );
 }
 
-/** Rows for timers. A row includes the key if several timers share a lane and name. */
+/** A row includes the key if several timers share a lane and name. */
 export function TimerItems({ timers }: { readonly timers: readonly TimerView[] }) {
   return timers.map((timer) => {
     const { lane, name, key } = timer;
@@ -82,7 +82,6 @@ function TimerItem({ timer, isOnly }: TimerItemProps) {
 }
 
 interface FireNowProps {
-  /** Distinguishes the button for screen readers. */
   readonly name: string;
   readonly fire: () => Promise<unknown>;
 }

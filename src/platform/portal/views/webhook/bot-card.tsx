@@ -9,7 +9,6 @@ import { readBotStatus } from "./bot-status.ts";
  */
 const SETTLE_MS = 1_100;
 
-/** The bot's status from `GET /readyz?verbose`. */
 export function BotCard({ username }: { readonly username: string }) {
   const live = useLive(control.botView, {
     key: username,

@@ -41,7 +41,7 @@ function logRows({ cursor, lastPollError, lagMs }: Fields) {
   ] as const;
 }
 
-/** An event that has been waiting longer needs attention, in ms. */
+/** In ms. An event that has been waiting longer needs attention. */
 const OLD_MS = 60_000;
 
 function inboxRows(inbox: unknown) {

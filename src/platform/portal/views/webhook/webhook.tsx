@@ -12,7 +12,6 @@ import { actAsPerson } from "../../shell/act-keys.ts";
 import { BotCard } from "./bot-card.tsx";
 import { eventTypes } from "./event-types.ts";
 
-/** The selected bot's webhook (section 3 of the platform document), and the bot's reported status. */
 export function Webhook() {
   const { app, error, reload } = useShownApp();
   return (
@@ -38,7 +37,6 @@ interface AppProps {
 const types = Object.entries(eventTypes).map(([value, hint]) => ({ value, hint }));
 const testTypes = types.map(({ value, hint }) => ({ value, label: `${value}: ${hint}` }));
 
-/** The webhook's state, a test event, and the platform's notifications. */
 function Deliveries({ app: { webhook, bot } }: AppProps) {
   const live = useLive(control.notifications, {
     key: bot.username,
@@ -146,7 +144,6 @@ function Endpoint({ app: { webhook } }: AppProps) {
   );
 }
 
-/** The signing secret. A new secret is shown only once. */
 function Secret({ app }: AppProps) {
   const { username } = app.bot;
   const regenerate = async () => {
