@@ -8,20 +8,20 @@ import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** A small machine's limits: heap size in MB, and growth of the process in bytes. */
+/** The limits of a small machine: heap size in MB, and growth of the process in bytes. */
 const HEAP_FLAG = "--max-old-space-size=128";
 const MAX_GROWTH_BYTES = 128 * 1024 * 1024;
 
 /**
- * Time limit for a genuine request, in ms. A free machine needs less than a second. This process also sends the floods,
- * which delays its own requests.
+ * Time limit for a genuine request, in ms. An idle machine needs less than a second, but this process also sends the
+ * floods, which delays its own requests.
  */
 const MAX_WAIT_MS = 10_000;
 
-/** Number of connections that send a body byte by byte. */
+/** Number of connections sending a body byte by byte. */
 const CONNECTIONS = 5;
 
-/** Number of bodies whose last byte never arrives. */
+/** Number of requests whose body never ends. */
 const UNFINISHED = 300;
 const unfinished = Buffer.alloc(1_048_575, "x");
 

@@ -28,7 +28,7 @@ describe("neither secrets nor texts come out of a bot", () => {
     const listening = await it.listening(it.launch());
     const { bot, url } = listening;
     say(it, "fill");
-    // The bot cannot record the run's outcome.
+    // The bot cannot record the outcome of the run, because the disk is full.
     await bot.logLine((line) => line.level === "error" && kindOf(line) === "handler");
     expect(await deliverLong(it, url)).toBe(503);
     await lookAtPages(it, listening);

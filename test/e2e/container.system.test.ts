@@ -14,13 +14,13 @@ import { makeCertificates } from "./proxy/certificates.ts";
 import { startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { API_KEY, PlatformProcess, SECRET } from "./proxy/world.ts";
 
-/** Takes the place of the user `node`, and owns no files. Only root can switch users. */
+/** A user without any files, in place of the image's user `node`. Only root can switch users. */
 const node: User | undefined = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 if (node === undefined) {
   process.stderr.write("the image is not run as another user: only root can do that\n");
 }
 
-/** Runs the steps in a Dockerfile and the project's compose.yaml without Docker. */
+/** Runs the steps of a Dockerfile and the project's compose.yaml without Docker. */
 describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   let folder: string;
   let project: string;
@@ -31,7 +31,8 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "container-"));
     chmodSync(folder, 0o755);
-    // The image installs packages from the lock file, and does not use the project's node_modules.
+    // The image needs only the lock file, because it installs its own packages instead of using the project's
+    // node_modules.
     const lockOnly = { npm_config_package_lock_only: "true" };
     project = (await scaffoldedBot(folder, "project", ["--no-git"], lockOnly)).dir;
     bin = nodeFor(folder);

@@ -14,7 +14,7 @@ async function healthy(stage: Stage): Promise<BotProcess> {
   return bot;
 }
 
-/** Saves the webhook again as the owner. Expects the bot to switch back to the webhook and keep using it. */
+/** Saves the webhook again as its owner would. Expects the bot to switch back to the webhook and keep using it. */
 async function comesBack(stage: Stage, bot: BotProcess): Promise<void> {
   await stage.saveWebhook(bot);
   const again = await stage.write("ada", "by webhook again");
@@ -124,7 +124,7 @@ test("with DELIVERY=webhook a bot never reads the log, also while deliveries fai
   const bot = await stage.startBot("webhook");
   await stage.saveWebhook(bot);
   await stage.answered(await stage.write("ada", "by webhook"));
-  // A failed delivery waits for the platform's next retry round.
+  // The platform retries a failed delivery in its next retry round.
   await stage.control.setFaults({
     webhook: { mode: "status", status: 502, times: DISABLE_AFTER - 1 },
   });

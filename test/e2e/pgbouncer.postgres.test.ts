@@ -122,7 +122,7 @@ describe.skipIf(reason !== undefined)("while a bot runs behind PgBouncer", () =>
         code: 1,
         err: expect.stringContaining("A bot uses"),
       });
-      // The second bot was not affected.
+      // Neither attempt to copy affected the running bot.
       const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
       await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
       await bot.idle();

@@ -29,7 +29,7 @@ test("a bot on PostgreSQL says 503 while the database restarts, and answers ever
     platform.control.messages(conversation).filter(({ fromBot }) => fromBot);
   const answered = (conversation: string) =>
     platform.waitFor("api", ({ created }) => created?.conversationId === conversation);
-  // The bot now reads from the log the events that the webhook cannot deliver.
+  // Once the bot has read the log, it keeps reading events that the webhook cannot deliver.
   await platform.waitFor("api", ({ path }) => path === "/events");
   await answered(ask("ada"));
 
@@ -71,7 +71,7 @@ test("a bot on PostgreSQL that stops keeps its process alive until it has", asyn
     ...{ DATABASE_URL: url, DATABASE_SCHEMA: schema, SERVICE_BASE_URL: platform.url },
     ...{ SERVICE_API_KEY: platform.apiKey, SERVICE_WEBHOOK_SECRET: platform.webhookSecret },
   };
-  // The bots exit with open connections. Which connections are open at that time is random.
+  // The bots exit with open connections, which differ from run to run. Start several to cover more cases.
   const args = ["--input-type=module", "--eval", code];
   const bots = Array.from({ length: 8 }, () => new TestProcess(args, { bareEnv: true, env }));
   for (const bot of bots) expect(await bot.exited, bot.output()).toMatchObject({ code: 0 });

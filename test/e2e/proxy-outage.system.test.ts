@@ -6,12 +6,12 @@ import { nginx } from "./proxy/nginx.ts";
 import { type ProxyOptions, type RunningProxy, startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { answersTo, BotProcess, PlatformProcess } from "./proxy/world.ts";
 
-/** A port without a listener. Listening on it requires privileges that no bot should have. */
+/** No server is listening on this port, because that takes privileges that no bot should have. */
 const NO_BOT = "http://127.0.0.1:1";
 
 interface Outage {
   readonly name: string;
-  /** Status of a delivery during the outage, as the delivery's record shows it. */
+  /** Status in the record of a delivery during the outage, or `null` if there was no response. */
   readonly status: number | null;
   readonly told: RegExp;
   /** Starts a server in place of the stopped proxy. */

@@ -45,7 +45,7 @@ function statusOf(
   });
 }
 
-/** Creates a delivery of 50 events with exactly this many bytes. */
+/** Creates a delivery of 50 events that is exactly this many bytes long. */
 function batchOf(bytes: number): Buffer {
   const events = Array.from({ length: 50 }, (_, n) => ({
     id: `evt_large_${bytes}_${n}`,
@@ -141,7 +141,7 @@ describe.skipIf(reason !== undefined)("the platform checks the certificate", () 
     expect({ status, error }).toEqual({ status: null, error: expect.stringMatching(told) });
     expect(await bot.status()).toMatchObject({ lastDeliveryAt: null });
 
-    // Positive control: the certificate is the only problem, because a platform that trusts it succeeds.
+    // Positive control: a platform that trusts the certificate succeeds, so the certificate was the only problem.
     await proxy.stop();
     await startProxy(nginx, { ...options, certificates });
     const other = await PlatformProcess.start(folder, trusted);

@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PRESENT = readdirSync(POSTGRES_SCHEMA).length;
 const NEXT = PRESENT + 1;
 
-/** Copies this package and adds one schema step, extended by `more`. Returns the copy's folder. */
+/** Copies this package and adds one schema migration, extended by `more`. Returns the copy's folder. */
 function nextVersion(readableFrom: number, more = ""): string {
   const folder = temporaryFolder();
   for (const name of ["src", "test/e2e/versioned-bot.ts", "package.json"]) {
@@ -31,7 +31,7 @@ function nextVersion(readableFrom: number, more = ""): string {
   return folder;
 }
 
-/** Creates a version with which older versions cannot work. They cannot even renew their registration. */
+/** Creates a version that older versions cannot work with: they cannot even renew their registration. */
 function incompatibleVersion(): string {
   const folder = nextVersion(NEXT, "ALTER TABLE instance RENAME COLUMN delivered_at TO heard_at;");
   const file = join(folder, relative(ROOT, INSTANCES_SOURCE));
@@ -56,7 +56,7 @@ async function scene() {
   return { place, start, talk: new Talk(platform) };
 }
 
-/** The users' messages, and which bots replied to them. */
+/** The users' messages, and the bots that replied to them. */
 class Talk {
   readonly #platform: Platform;
   readonly #texts = new Map<string, string[]>();
@@ -66,15 +66,12 @@ class Talk {
     this.#platform = platform;
   }
 
-  /** Redirects deliveries to this bot. */
   async deliverTo(bot: TestProcess): Promise<void> {
     const { url } = await bot.message("ready");
     this.#platform.control.saveWebhook({ url: `${url}/webhook` });
   }
 
-  /**
-   * Sends three messages from each of four users. Resolves to the bots that replied, once all messages have a reply.
-   */
+  /** Sends three messages from each of four users. Once all of them have a reply, resolves to the bots that replied. */
   async round(): Promise<Set<string>> {
     const texts: string[] = [];
     for (let n = 0; n < 12; n++) {
@@ -99,7 +96,7 @@ class Talk {
     return entry.text?.split(":", 1)[0] ?? "";
   }
 
-  /** Runs rounds until all of these bots reply in the same round. */
+  /** Runs rounds until each of these bots has replied. */
   async until(...names: readonly string[]): Promise<void> {
     for (const open = new Set(names); open.size > 0; ) {
       for (const name of await this.round()) open.delete(name);

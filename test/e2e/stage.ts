@@ -18,10 +18,11 @@ export const DISABLE_AFTER = 3;
 /** Time from a failed delivery to the next retry round, in ms. */
 const RETRY_MS = 150;
 
-/** Short enough for a test. An event may be under way for five more seconds, which are not configurable. */
+/**
+ * Short enough for a test. The five seconds for which an event may be in flight are added, and are not configurable.
+ */
 const hurried = { POLL_INTERVAL_MS: "50", AUDIT_INTERVAL_MS: "100", SILENCE_MS: "300" };
 
-/** A user's message to the bot. */
 export interface Written {
   readonly eventId: string;
   readonly conversationId: string;
@@ -131,7 +132,6 @@ export class Stage {
       .sort();
   }
 
-  /** The expected replies, two per text. */
   get due(): readonly string[] {
     const texts = this.#written.map(({ text }) => text);
     return texts.flatMap((text) => [`first answer to ${text}`, `second answer to ${text}`]).sort();
@@ -143,7 +143,7 @@ export class Stage {
   }
 }
 
-/** A running bot as its owner sees it, through its log and health checks. */
+/** A running bot as its owner can observe it, through its log and health checks. */
 export class BotProcess {
   readonly url: string;
   readonly #process: TestProcess;
@@ -155,12 +155,10 @@ export class BotProcess {
     this.#apiKey = apiKey;
   }
 
-  /** Waits for the log line about the switch to polling. */
   takeover(): Promise<Record<string, unknown>> {
     return this.#process.logLine((line) => isSwitch(line) && line["mode"] === "polling");
   }
 
-  /** Waits for the log line about the switch back to the webhook. */
   handBack(): Promise<Record<string, unknown>> {
     return this.#process.logLine((line) => isSwitch(line) && line["mode"] !== "polling");
   }
@@ -178,7 +176,7 @@ export class BotProcess {
     await this.#process.exited;
   }
 
-  /** Stops the bot as a deployment does. Expects exit code 0. */
+  /** Stops the bot as a deployment does. It must exit with code 0. */
   async stop(): Promise<void> {
     this.#process.kill("SIGTERM");
     const { code } = await this.#process.exited;

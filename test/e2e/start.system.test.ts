@@ -60,13 +60,13 @@ class Newcomer {
       await shell.open(line).shows(" bot ready");
       shell.opened.takes();
     } else {
-      // The page runs this line in the clone, but the shell is in the clone's parent folder.
+      // On the page, this line runs in the clone, but this shell is in the clone's parent folder.
       const own = line.replace("node create-bot.js ../", "node service-bot/create-bot.js ");
       this.shown = await shell.run(own);
     }
   }
 
-  /** Saves a file. The file's first line contains its name. The bot restarts if the file is one of its sources. */
+  /** Saves a file under the name in its first line. The bot restarts if the file is one of its sources. */
   async writes(code: string): Promise<void> {
     const [, path = ""] = /^\/\/ (\S+)\n/.exec(code) ?? [];
     this.shell.opened.takes();

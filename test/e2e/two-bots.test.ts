@@ -19,7 +19,7 @@ test("two bots that run beside one platform answer each other", async () => {
     },
     { apiKey: other.apiKey, webhookSecret: other.webhookSecret },
   );
-  // The helper that runs a bot also saves the webhook of the first app.
+  // runBot() always saves the first app's webhook, so save both webhooks again.
   control.saveWebhook({ url: `${otherBot.bot.url}/webhook` }, "other");
   control.saveWebhook({ url: `${bot.url}/webhook` });
   const begin = { type: "dm.message", from: "other", to: "bot", text: "go" };

@@ -63,7 +63,7 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
     const { url } = await running.message("ready");
     await platform.answer("Hi Ada! You wrote: text of evt_old_waiting");
 
-    // Redelivers an event that was already handled, in a conversation where a second reply would be visible.
+    // Deliver again an event that was already handled, in a conversation where a second reply would be visible.
     expect(await deliver(String(url), message("evt_old_done", conversation).body)).toBe(200);
     expect(await deliver(String(url), message("evt_new", conversation).body)).toBe(200);
     await platform.answer("Hi Ada! You wrote: text of evt_new");

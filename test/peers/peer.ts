@@ -6,7 +6,7 @@ import { COMPILE_CACHE } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { INSTALL_TIMEOUT_MS, installPeer } from "./install.ts";
 
-/** Programs that tests run. The folders next to this file install them. */
+/** Programs run by tests. The folders next to this file install them. */
 const peers = {
   conformance: {
     folder: "conformance",
@@ -28,7 +28,7 @@ const RUN_TIMEOUT_MS = 50_000;
 export interface Peer {
   /** Name and installed version, as `name version`. */
   readonly title: string;
-  /** Runs the program to its end, with an empty home folder. */
+  /** Runs the program until it exits, with an empty home folder. */
   run(args: readonly string[]): Promise<Ended>;
 }
 

@@ -16,7 +16,7 @@ export class FakeLog {
   entries: Entry[] = [];
   /** The cursor at the head of an empty log. */
   emptyCursor = "0";
-  /** The platform refuses cursors below this id, as if the log had been trimmed up to it. */
+  /** The platform rejects cursors below this id, as if the log had been trimmed up to it. */
   refusesBelow = "";
   /** Errors for the next requests, one each. */
   failures: unknown[] = [];

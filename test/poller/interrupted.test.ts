@@ -16,22 +16,22 @@ import { FakeLog } from "./fake-log.ts";
 const MINUTE = 60_000;
 const PAGE = 50;
 /**
- * Thirteen pages, the last one partial. The reader stores page 1, pages 2 to 11, and pages 12 and 13 in one transaction
- * each.
+ * Fills thirteen pages, the last one partly. The reader stores page 1, pages 2 to 11, and pages 12 and 13 in one
+ * transaction each.
  */
 const EVENTS = 620;
 /** Total number of stored pages after each `put`. */
 const PAGES_STORED = [1, 11, 13];
 
-/** Interrupts a read at its n-th request or `put`, counted from 1. */
+/** Interrupts a read at its n-th request or `put`, starting at 1. */
 interface Interruption {
   readonly at: "request" | "put";
   readonly n: number;
-  readonly how: /** Breaks off the request, or refuses the `put`. */
+  readonly how: /** Aborts the request, or rejects the `put`. */
     | "fails"
-    /** Refuses the `put`. The page requested at the same time fails as well. */
+    /** Rejects the `put`. The page requested at the same time fails as well. */
     | "fails, and the next page too"
-    /** Stops the bot while the request is under way. */
+    /** Stops the bot while the request is in flight. */
     | "is aborted"
     /** Kills the process before the call. */
     | "is not reached"
@@ -84,7 +84,7 @@ class Life {
       () => "failed" as const,
     );
     const how = await Promise.race([ended, this.#killed.promise]);
-    // The page fails only now, when the reader is no longer waiting for it.
+    // Let the page fail only now, when the reader is no longer waiting for it.
     this.#refused.resolve();
     for (let turns = 0; turns < 3; turns++) await turn();
     return how;
@@ -150,12 +150,11 @@ function never(): Promise<never> {
 
 const kindsOfIds: Readonly<Record<string, (n: number) => string>> = {
   "ids of digits": (n) => String(n),
-  // The ids have different lengths. In text order, the last ids would come first.
+  // The ids have different lengths. If compared as text, the last ids would come first.
   "ids beyond 2^53": (n) => String(99_999_999_999_999_900n + BigInt(n)),
   "ids that are no numbers": (n) => `evt_${String(n).padStart(6, "0")}`,
 };
 
-/** Returns the number of stored pages after `puts` writes. */
 function pagesBy(puts: number): number {
   return PAGES_STORED[puts - 1] ?? 0;
 }
@@ -165,7 +164,7 @@ const points: readonly (Interruption & { readonly pages: number })[] = [
   ...[1, 2, 3, 4, 8, 12, 13, 14].flatMap((n) => [
     { at: "request" as const, n, how: "fails" as const, pages: n - 1 },
     { at: "request" as const, n, how: "is aborted" as const, pages: n - 1 },
-    // Pages in the same transaction as the previous page were not yet stored.
+    // Pages in the same transaction as the previous page were not stored yet.
     {
       at: "request" as const,
       n,
@@ -205,7 +204,6 @@ function passedOver(
   return ids.filter((id) => orderKey(id) <= orderKey(cursor) && !known.has(id));
 }
 
-/** Returns the ids in a closed inbox file. */
 function idsIn(file: string): string[] {
   const db = new Database(file, { readonly: true });
   const ids = db.prepare("SELECT id FROM event ORDER BY ord").pluck().all() as string[];
@@ -213,7 +211,7 @@ function idsIn(file: string): string[] {
   return ids;
 }
 
-/** The form of the ids does not interact with the kind of interruption, so each form is tested at fewer points. */
+/** The form of the ids does not affect how a read is interrupted, so each form is tested at only some of the points. */
 const someWays = points.filter(({ at, how }) =>
   at === "put" ? how === "is the last thing done" : how === "fails",
 );

@@ -38,7 +38,7 @@ test("a late read from the head does not move the cursor past the events before 
   log.add("11");
   await clock.advance(50_000);
   log.add("9", "dm.message", clock.now() - 50_001);
-  // The API was down. Events after the head are old by now, and those before it were not read again.
+  // The API was down. By now, events after the head are old, and events before it have not been read again.
   await clock.advance(20_000);
   await reader.read("head", signal);
   await reader.read("cursor", signal);
@@ -46,7 +46,7 @@ test("a late read from the head does not move the cursor past the events before 
 });
 
 test("a cursor ahead of the last event is kept once a minute has passed since it was seen", async () => {
-  // The last event of the log is not visible to the token.
+  // The token cannot read the last event in the log.
   const { clock, log, inbox, reader } = await open((cursor) => (cursor === "1" ? "5" : cursor));
   log.add("1");
   await clock.advance(61_000);

@@ -304,7 +304,7 @@ describe("an event whose date says nothing", () => {
 });
 
 describe("a position that the platform refuses", () => {
-  /** Creates a reader at cursor 3 on a log that is trimmed afterwards. */
+  /** Creates a reader at cursor 3 on a log that is then trimmed. */
   async function trimmed(): Promise<LogReader> {
     for (const id of ["1", "2", "3"]) log.add(id, "follow", clock.now() - MINUTE);
     const reader = await open();
@@ -347,7 +347,7 @@ describe("a position that the platform refuses", () => {
   });
 
   test("refused by mistake, returns no event a second time", async () => {
-    // The bot does not handle events from before its start.
+    // These events are older than the bot, which therefore must not handle them.
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     log.add("121", "follow", clock.now() - MINUTE);

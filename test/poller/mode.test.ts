@@ -12,7 +12,7 @@ import {
 const SILENCE = 45_000;
 const T0 = 1_800_000_000_000;
 
-/** Creates the state machine with a manual clock. */
+/** The state machine with a manual clock. */
 class Machine {
   state: ModeState;
   now = T0;
@@ -35,7 +35,7 @@ class Machine {
   }
 
   round(found: readonly FoundEvent[] = [], resumed = false): this {
-    // Because the resume time is in the future, the events found count as made before the start.
+    // With a resume time in the future, the events found count as made before the start.
     const resumedAt = resumed ? this.now + 1 : undefined;
     return this.observe({ kind: "round", now: this.now, found, resumedAt });
   }

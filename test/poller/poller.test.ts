@@ -302,7 +302,7 @@ describe("failures", () => {
     expect(told).toMatchObject([
       { err: { code: "API_UNREACHABLE" }, retryInMs: expect.any(Number) },
     ]);
-    // The log can be read again.
+    // The poller logs once that it can read the log again.
     expect(lines.records.filter(({ level }) => level === "info")).toHaveLength(1);
   });
 

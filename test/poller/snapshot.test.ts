@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readSnapshot, type Snapshot, writeSnapshot } from "../faces/poller.ts";
 
-/** Snapshot written by the previous version. During an upgrade, instances of both versions share the log. */
+/** Written by the previous version. During an upgrade, instances of both versions share the log. */
 const format1 =
   '{"format":1,"state":{"mode":"polling","unconfirmed":[{"id":"1","type":"follow","at":5,"foundAt":6}],' +
   '"webhookTypes":["follow"],"lastDelivery":["1"],"deliveredAt":7,"cleanRounds":1},' +
@@ -16,7 +16,7 @@ const format1Empty =
 
 const WRITTEN_AT = 1_000;
 
-/** Time on the writer's clock. */
+/** Times are by the writer's clock. */
 const snapshot: Snapshot = {
   state: {
     mode: "polling",

@@ -1,4 +1,4 @@
-/** A bot whose handlers make every possible mistake. A message's first word selects the mistake. */
+/** A bot whose handlers make every possible mistake. The first word of a message selects the mistake. */
 import { Bot, GiveUp } from "../../../src/index.ts";
 import { limitFile } from "../../faults/bot/file-limit.ts";
 import { Spans } from "../../tracing/spans.ts";

@@ -1,7 +1,7 @@
 /** A unique text that must not leak. */
 export interface Canary {
   readonly name: string;
-  /** Text to search for. Contains only letters and digits, so that JSON and URL encoding leave it unchanged. */
+  /** Text to search for. Contains only letters and digits, which JSON and URL encoding leave unchanged. */
   readonly song: string;
 }
 

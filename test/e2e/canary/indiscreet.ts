@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { listenUntilEnd } from "../../support/listen.ts";
 
-/** Faults in the response when the bot reads the event log. */
+/** Faults in the response to a read of the event log. */
 export type LogFault = "error" | "words" | "page" | "events" | "elsewhere" | "token";
 
-/** A proxy in front of the platform that echoes the request whenever it refuses one. */
+/** A proxy in front of the platform that echoes each request it rejects. */
 export interface Indiscreet {
   readonly url: string;
-  /** Responds to the next reads of the log with this fault. Resolves after these reads and one more. */
+  /** Responds to the next `times` reads of the log with this fault. Resolves on the read after them. */
   spoil(fault: LogFault, texts: string, times?: number): Promise<void>;
 }
 

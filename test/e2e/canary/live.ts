@@ -21,7 +21,8 @@ const told = [
 ];
 
 /**
- * Runs a bot through every situation while a client reads all of its pages and runs all commands. Expects no leak.
+ * Puts a bot through every situation, while a client fetches all of its pages and an operator runs all commands.
+ * Expects that nothing leaks.
  *
  * @param failStore makes the store fail, and then repairs it
  */
@@ -33,7 +34,7 @@ export async function live(
   const first = await it.listening(it.launch());
   await meetEverything(it, first);
   const last = await crash(it, first.bot, [() => showAndDiscard(it), () => askForEverything(it)]);
-  // Spoils the token of one request only. The next request, seconds later, succeeds.
+  // Spoil the token of only one request. The bot's next request, seconds later, succeeds.
   void it.proxy.spoil("token", phrase(it.songs.message));
   await last.bot.message(
     "the platform rejects the token; correct SERVICE_API_KEY and restart (events wait)",

@@ -3,7 +3,7 @@ import type { EventDetails } from "../../faces/inbox.ts";
 import { leaks } from "./forms.ts";
 import type { Stage } from "./stage.ts";
 
-/** Fields of `inbox show` and `inbox list --json` that contain texts by users and the bot by design. */
+/** Fields of `inbox show` and `inbox list --json` that are meant to contain texts by users and the bot. */
 const exempt: readonly (keyof EventDetails)[] = ["body", "steps"];
 
 /** The same content in the plain output: the sections with these headings, and step names in suggested commands. */
@@ -23,7 +23,6 @@ export async function askForEverything(it: Stage): Promise<void> {
   ]);
 }
 
-/** Runs the commands that show the inbox's final state. */
 export async function askForTheEnd(it: Stage): Promise<void> {
   await Promise.all([it.run(["inbox"]), it.run([...list, "--json"], withoutFieldsOfAll)]);
 }
@@ -38,7 +37,7 @@ export async function showAndDiscard(it: Stage): Promise<void> {
     it.run(["inbox", "show", ofStep], withoutParts),
     it.run(["inbox", "show", ofError, "--json"], withoutFields),
   ]);
-  // Positive control: the exempt parts exist.
+  // Positive control: the exempt parts do contain a user text.
   for (const { code, out } of shown) {
     expect(code).toBe(0);
     expect(leaks(out, it.canaries)).toEqual(["message"]);
@@ -46,7 +45,7 @@ export async function showAndDiscard(it: Stage): Promise<void> {
   await it.run(["inbox", "discard", ofStep, "--reason", "seen"]);
 }
 
-/** Reads every event's details from the inbox, except the exempt fields. */
+/** Adds the details of every event to the leak check, except the exempt fields. */
 export async function showAll(it: Stage, atLeast: number): Promise<void> {
   const shown = await read(it);
   expect(shown.filter(({ body }) => body !== undefined).length).toBeGreaterThanOrEqual(atLeast);
@@ -61,7 +60,7 @@ async function read(it: Stage): Promise<EventDetails[]> {
   return shown;
 }
 
-/** Returns the id of the dead direct message that begins with this word. */
+/** Returns the id of the dead-lettered direct message that begins with this word. */
 async function deadOf(it: Stage, word: string): Promise<string> {
   const shown = await read(it);
   const found = shown.find(

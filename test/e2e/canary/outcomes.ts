@@ -5,14 +5,14 @@ import type { TestProcess } from "../../support/process.ts";
 import type { LogFault } from "./indiscreet.ts";
 import { type Listening, phrase, type Stage } from "./stage.ts";
 
-/** Handler behaviours, by the first word of the message. Each ends with one of two log lines. */
+/** Handler behaviours, selected by the first word of the message. Each ends with one of two log lines. */
 const handled = ["answer", "picture", "away"];
 const dead = [
   ...["refused", "upload", "search", "throw", "json", "named", "reject", "giveup", "step"],
   ...["observer", "secrets"],
 ];
 
-/** Sends correct and incorrect deliveries. Resolves to the response statuses. */
+/** Sends correct and incorrect deliveries. Resolves to the responses' statuses. */
 export async function deliver(it: Stage, url: string): Promise<number[]> {
   const { songs, platform, oldSecret } = it;
   const words = phrase(songs.message);
@@ -44,13 +44,12 @@ export async function deliver(it: Stage, url: string): Promise<number[]> {
   ];
 }
 
-/** Writes a message that makes the handler behave this way. */
 export function say({ platform, songs }: Stage, how: string): void {
   const text = `${how} ${phrase(songs.message)}`;
   platform.control.act({ type: "dm.message", from: `user_${how}`, text });
 }
 
-/** Resolves when the bot has logged this many lines of this kind. */
+/** Resolves once the bot has logged this many lines of this kind. */
 export async function ends(
   bot: TestProcess,
   kind: "dead letter" | "handled",
@@ -68,7 +67,7 @@ export async function lookAtPages(it: Stage, { url, metrics }: Listening): Promi
   expect(text).toContain('service_bot_deliveries_total{status="401",code="SIGNATURE_MISMATCH"}');
 }
 
-/** Causes every fault that can come from handlers, senders and the event log. */
+/** Causes every fault that handlers, senders and the event log can cause. */
 export async function meetEverything(it: Stage, listening: Listening): Promise<void> {
   const { platform, proxy, songs } = it;
   const { bot, url } = listening;
@@ -85,7 +84,7 @@ export async function meetEverything(it: Stage, listening: Listening): Promise<v
   const faults: LogFault[] = ["error", "words", "page", "events", "elsewhere"];
   for (const fault of faults) await proxy.spoil(fault, phrase(songs.message));
   await ends(bot, "dead letter", dead.length + 4);
-  // Takes five seconds, because this time is not configurable.
+  // Run these together, because the switch to polling takes five seconds, which is not configurable.
   const [examined] = await Promise.all([
     it.run(["doctor"]),
     misconfigure(it),
@@ -96,9 +95,9 @@ export async function meetEverything(it: Stage, listening: Listening): Promise<v
 }
 
 /**
- * Runs a bot that crashes twice on one event. The third process finds the event dead.
+ * Crashes the bot twice on the same event. The third process finds the event in the dead letters.
  *
- * @param meanwhile runs while the second and third process wait for the previous process's leases
+ * @param meanwhile runs while the second and third process wait for the previous process's leases to expire
  */
 export async function crash(
   it: Stage,

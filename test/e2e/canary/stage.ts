@@ -17,7 +17,6 @@ export const song = (): string => `c4n4ry${randomBytes(10).toString("hex")}`;
 /** Adds characters to a text that must be escaped in JSON and URLs. */
 export const phrase = (words: string): string => `"${words}" & löve\\s it`;
 
-/** The inbox's location. */
 export interface Place {
   address(folder: string): string;
   /** Opens the inbox as `service-bot inbox` does. */
@@ -28,7 +27,6 @@ export interface Place {
   readonly canaries: readonly Canary[];
 }
 
-/** A running bot, and its URLs. */
 export interface Listening {
   readonly bot: TestProcess;
   readonly url: string;
@@ -92,7 +90,7 @@ export class Stage {
     return new Stage(platform, await indiscreet(platform.url), place);
   }
 
-  /** Starts a bot that may end before it is ready. */
+  /** Starts a bot that may exit before it is ready. */
   launch(change: Readonly<Record<string, string>> = {}): TestProcess {
     const env = { ...this.env, ...change };
     const bot = new TestProcess([BOT], { bareEnv: true, cwd: this.#folder, env });
@@ -100,7 +98,7 @@ export class Stage {
     return bot;
   }
 
-  /** Resolves once the bot listens and the platform delivers to it. */
+  /** Resolves once the bot is listening and the platform delivers to it. */
   async listening(bot: TestProcess): Promise<Listening> {
     const { url, metrics } = await bot.message("ready");
     this.platform.control.saveWebhook({ url: `${url}/webhook` });
@@ -126,7 +124,6 @@ export class Stage {
     return { code, out };
   }
 
-  /** Adds output to the leak check. */
   keep(output: string): void {
     this.#outputs.push(output);
   }

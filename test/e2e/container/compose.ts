@@ -60,7 +60,7 @@ const file: z.ZodType<File> = z.strictObject({
   volumes: z.record(z.string(), z.null()),
 });
 
-/** Schema of a compose.yaml. An unknown key is an error. */
+/** The parts of a compose.yaml that the tests check. An unknown key is an error. */
 export class Compose {
   readonly #file: File;
 

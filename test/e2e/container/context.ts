@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
 
-/** The files in a folder that `docker build` sees, without those listed in `.dockerignore`. */
+/** The files in a folder that `docker build` can access, without those listed in `.dockerignore`. */
 export class BuildContext {
   readonly folder: string;
   readonly #ignored: readonly string[];

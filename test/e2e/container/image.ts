@@ -17,7 +17,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** The result of building a Dockerfile: a folder that acts as the image's root, and how the image runs. */
+/** The result of building a Dockerfile: a folder that acts as the image's root, and how to run the image. */
 export interface Image {
   /** The working directory's path on the host. */
   readonly workdir: string;
@@ -37,7 +37,7 @@ export interface BuildOptions {
   readonly context: string;
   /** Folder for the build stages. */
   readonly folder: string;
-  /** The user `node`. `undefined` if this process cannot change the owner of a file. */
+  /** The image's user `node`, or `undefined` if this process cannot change the owner of a file. */
   readonly node: User | undefined;
 }
 
@@ -52,8 +52,8 @@ interface Stage {
 }
 
 /**
- * Emulates `docker build` without Docker. A stage is a folder, and this machine's shell executes RUN in it. Commands
- * must therefore use relative paths. An unknown instruction is an error.
+ * Emulates `docker build` without Docker. Each stage is a folder, in which this machine's shell executes RUN commands.
+ * These must therefore use relative paths. An unknown instruction is an error.
  */
 export class Build {
   readonly #options: BuildOptions;
@@ -103,7 +103,7 @@ export class Build {
   #set(variables: string): void {
     for (const variable of variables.split(" ")) {
       const [name = "", ...value] = variable.split("=");
-      // The image's Node may be newer than the Node that runs this test.
+      // The image's Node may be newer than the Node running this test, and support options that this Node lacks.
       if (name === "NODE_OPTIONS" && !isKnown(value[0])) continue;
       this.#current.env[name] = value.join("=");
     }
@@ -150,7 +150,7 @@ export class Build {
     });
   }
 
-  /** Creates commands that replace the commands for the user `node`, who does not exist on this machine. */
+  /** Creates replacements for the commands that need the user `node`, which does not exist on this machine. */
   #standIns(): string {
     const bin = join(this.#options.folder, "stand-ins");
     mkdirSync(bin, { recursive: true });

@@ -1,13 +1,12 @@
-/** One instruction in a Dockerfile. */
 export interface Instruction {
   readonly keyword: string;
   /** Flags such as `--from=dependencies`, by name. */
   readonly flags: Readonly<Record<string, string>>;
-  /** The text that follows the flags. */
+  /** The text after the flags. */
   readonly text: string;
 }
 
-/** Parses a Dockerfile into its instructions. Joins lines that end with a backslash. */
+/** Joins lines that end with a backslash. */
 export function parseDockerfile(dockerfile: string): readonly Instruction[] {
   return dockerfile
     .replace(/^\s*#.*\n/gm, "")

@@ -16,7 +16,7 @@ const PAGE = fileURLToPath(new URL("../../../docs/operate/alerts.md", import.met
 
 export const hasPromtool: boolean = isInstalled(["promtool", "--version"]);
 
-/** Alerts that fire in a night. */
+/** The alerts firing at the end of each part of a night. */
 export interface Fired {
   readonly calm: readonly string[];
   readonly fault: readonly string[];
@@ -24,8 +24,7 @@ export interface Fired {
 }
 
 /**
- * Evaluates the shipped rules with Prometheus' own clock. Returns the alerts that fire at the end of each part of the
- * night.
+ * Evaluates the shipped rules with Prometheus itself. Returns the alerts firing at the end of each part of the night.
  */
 export async function firedIn(night: Night): Promise<Fired> {
   const series = seriesOf(night);
@@ -36,8 +35,8 @@ export async function firedIn(night: Night): Promise<Fired> {
 }
 
 /**
- * promtool reports alerts only if they are unexpected. The test therefore expects an alert that does not exist, and
- * reads the firing alerts from the failure report.
+ * promtool reports an alert only if the alert is unexpected. The test therefore expects an alert that does not exist,
+ * and reads the firing alerts from the failure report.
  */
 async function firing(series: readonly object[], minute: number): Promise<readonly string[]> {
   const file = join(temporaryFolder(), "night.yml");
@@ -70,7 +69,6 @@ export function expectAlerts(fired: Fired, fault: string, alerts: readonly strin
   expect(documented(fault)).toEqual(alerts);
 }
 
-/** Expects an alert's runbook to contain these commands and words. */
 export function expectRunbook(alert: string, words: readonly string[]): void {
   const page = runbook(alert);
   for (const word of words) expect(page).toContain(word);
@@ -84,7 +82,7 @@ function runbook(alert: string): string {
   return section;
 }
 
-/** Returns the alerts that the table in docs/operate/alerts.md lists for a fault. `fault` is the start of the row. */
+/** Returns the alerts that the table in docs/operate/alerts.md lists for a fault. The row must start with `fault`. */
 function documented(fault: string): readonly string[] {
   const rows = readFileSync(PAGE, "utf8").split("\n");
   const row = rows.find((line) => line.startsWith(`| ${fault} |`));

@@ -8,7 +8,7 @@ test.skipIf(!hasPromtool)(
   async () => {
     const night = await NightShift.begin();
     const { control } = night.platform;
-    // Moves the platform's clock, because a test must not change the machine's clock.
+    // Change the platform's clock, because a test must not change the machine's clock.
     control.clock.set({ advanceMs: 600_000 });
     const lost = night.write("what time is it?");
     await night.platform.waitFor("webhook", ({ change }) => change === "disabled");

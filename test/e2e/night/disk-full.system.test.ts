@@ -13,7 +13,7 @@ test.skipIf(disk === undefined)(
     if (disk === undefined) return;
     onTestFinished(() => disk.unmount());
     const night = await NightShift.begin({ disableAfter: 1_000 }, disk.folder);
-    // Must run before the disk is unmounted.
+    // Close the bot's files before the disk is unmounted.
     onTestFinished(() => night.end());
     disk.fill();
     const refused = night.write("is there room?");

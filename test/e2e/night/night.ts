@@ -20,13 +20,16 @@ export const DISABLE_AFTER = 3;
 /** Time limit for a whole night, in ms. */
 export const TEST_MS = 90_000;
 
-/** Time between two scrapes during a fault, in ms. Many times the normal interval between reads of the log. */
+/**
+ * Time between two scrapes during a fault, in ms. Many times the interval between reads of the log, so that an age that
+ * keeps growing stands out.
+ */
 const APART_MS = 2_000;
 
 /** Timeout for a status, in ms. Allows for a machine that is busy with other tests. */
 const PATIENCE_MS = 20_000;
 
-/** Short enough for a test. */
+/** Intervals and timeouts short enough for a test. */
 const hurried = {
   POLL_INTERVAL_MS: "50",
   AUDIT_INTERVAL_MS: "100",
@@ -144,7 +147,6 @@ export class NightShift {
     return (await (await fetch(`${this.url}/readyz?verbose`, { headers })).json()) as Status;
   }
 
-  /** Resolves to the first matching status. */
   until(fits: (status: Status) => boolean): Promise<Status> {
     const look = async () => {
       const status = await this.status();
@@ -160,7 +162,6 @@ export class NightShift {
     return { code, findings: JSON.parse(out).findings };
   }
 
-  /** Expects the doctor to fail with this finding. */
   async expectDoctorFailure(
     finding: { readonly [field in "area" | "what" | "remedy"]: unknown },
   ): Promise<void> {
@@ -169,7 +170,6 @@ export class NightShift {
     expect(findings).toContainEqual({ level: "fail", ...finding });
   }
 
-  /** Runs `service-bot inbox` with `--json`. */
   async inbox(...words: readonly string[]): Promise<Record<string, unknown>> {
     const { code, out, err } = await this.#type("inbox", ...words, "--json");
     if (code !== 0) throw new Error(`inbox ${words.join(" ")} ended with ${code}: ${err}`);
@@ -177,13 +177,13 @@ export class NightShift {
   }
 
   /**
-   * Scrapes the metrics twice during the fault. Must run before the doctor, because the doctor's forged delivery is
-   * counted.
+   * Scrapes the metrics twice during the fault. This must happen before the doctor runs, because the metrics count its
+   * forged delivery.
    */
   async lookAtFault(): Promise<void> {
     const fault = await this.scrape();
     const began = performance.now();
-    // The scrapes are far enough apart for ages to grow.
+    // Keep the scrapes far enough apart for ages to grow.
     await this.until(() => performance.now() - began > APART_MS);
     const later = await this.scrape();
     this.#seen = { fault, later, elapsed: (performance.now() - began) / 1000 };
@@ -192,7 +192,7 @@ export class NightShift {
   /**
    * Returns the alerts that Prometheus would fire, based on the metrics before the fault, during it and after `mend`.
    *
-   * @param mend resolves when the bot works again
+   * @param mend resolves once the bot works again
    */
   async fires(mend: () => Promise<void>): Promise<Fired> {
     if (this.#calm === undefined || this.#seen === undefined) throw new Error("nobody has looked");

@@ -15,7 +15,7 @@ test.skipIf(!hasPromtool)(
     expect(status).toMatchObject({
       ready: true,
       inbox: { pending: 1, deadLetters: 0 },
-      // The read itself gets the 503, or finds that other calls have opened the circuit.
+      // Either the read itself gets the 503, or failures of other calls have already opened the circuit.
       log: { lastPollError: { code: expect.stringMatching(/^API_(ERROR|CIRCUIT_OPEN)$/) } },
     });
     await night.lookAtFault();

@@ -34,7 +34,8 @@ export interface Night {
 
 /**
  * Extrapolates the series that Prometheus would have recorded, with one sample a minute. During the fault, a counter
- * grows each minute by its increase before the first scrape. Ages grow with time, and other values stay constant.
+ * grows each minute by its total increase between the calm scrape and the last scrape of the fault. Ages grow with
+ * time, and other values stay constant.
  */
 export function seriesOf(night: Night): { readonly series: string; readonly values: string }[] {
   const names = new Set([...night.calm.keys(), ...night.later.keys(), ...night.mended.keys()]);
@@ -55,7 +56,7 @@ export function seriesOf(night: Night): { readonly series: string; readonly valu
   });
 }
 
-/** Returns how much the fault makes the value grow per minute. */
+/** Returns how much the value grows per minute during the fault. */
 function stepOf(series: string, { calm, fault, later, elapsed }: Night): number {
   if (isCounter(series)) return Math.max(0, (later.get(series) ?? 0) - (calm.get(series) ?? 0));
   const grown = (later.get(series) ?? 0) - (fault.get(series) ?? 0);

@@ -18,7 +18,7 @@ test.skipIf(!hasPromtool)(
       modeReason: expect.stringContaining("did not arrive by webhook"),
       inbox: { pending: 0, deadLetters: 0 },
     });
-    // The bot is healthy. The doctor reports the same status for the URL set in the portal.
+    // The bot itself is healthy, so the doctor also succeeds for the URL set in the portal.
     await night.lookAtFault();
     const { code, findings } = await night.doctor("--webhook", `${night.url}/webhook`);
     expect(code).toBe(0);

@@ -32,7 +32,6 @@ subjectAltName = DNS:bot.example.org
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** Creates an authority and its certificates with the `openssl` command. */
 export function makeCertificates(parent: string): Certificates {
   const folder = join(parent, "certificates");
   mkdirSync(folder);

@@ -6,7 +6,7 @@ export interface ProxyOptions {
   /** Folder for all of the proxy's files. */
   readonly folder: string;
   readonly certificates: Certificates;
-  /** https port on 127.0.0.1. */
+  /** The https port on 127.0.0.1. */
   readonly port: number;
   /** The bot's origin. */
   readonly bot: string;
@@ -29,12 +29,12 @@ export interface ProxyCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Part of a log line that appears once the proxy listens. */
+  /** Part of a log line that appears once the proxy is listening. */
   readonly listening: string;
 }
 
 export interface RunningProxy {
-  /** Resolves once the proxy no longer listens. */
+  /** Resolves once the proxy is no longer listening. */
   stop(): Promise<void>;
 }
 

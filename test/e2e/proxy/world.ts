@@ -48,7 +48,7 @@ export class PlatformProcess {
     return new PlatformProcess(url, controlToken);
   }
 
-  /** Sends the bot a message as ada. Resolves to the ids of the event and the conversation. */
+  /** Sends the bot a message from ada. Resolves to the ids of the event and the conversation. */
   async message(text: string): Promise<{ event: string; conversation: string }> {
     const { events, conversationId } = await this.control.act({
       type: "dm.message",
@@ -92,12 +92,10 @@ export class PlatformProcess {
     );
   }
 
-  /** Waits until the bot has sent this text. */
   async answer(text: string): Promise<void> {
     await this.entry("api", (entry) => entry.text === text && entry.status === 201);
   }
 
-  /** Returns the bot's messages in a conversation, in order. */
   async answers(conversation: string): Promise<string[]> {
     const said = await this.control.messages(conversation);
     return said.filter(({ fromBot }) => fromBot).map(({ text }) => text);
@@ -139,7 +137,6 @@ export class BotProcess {
     return new BotProcess(String(url), running);
   }
 
-  /** Waits for the log line about the switch to this mode. */
   switched(mode: "polling" | "auditing"): Promise<LogRecord> {
     return this.#running.logLine((line) => isSwitch(line) && line["mode"] === mode);
   }
@@ -148,7 +145,7 @@ export class BotProcess {
     return this.#running.logLines.filter(isSwitch).map((line) => line["mode"]);
   }
 
-  /** Returns the status that a monitor on the same machine sees. */
+  /** Returns the status as a monitor on the same machine can read it. */
   async status(): Promise<Record<string, unknown>> {
     return { ...(await readStatus(this.url, API_KEY)) };
   }

@@ -7,11 +7,11 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const clock = fileURLToPath(new URL("clock.ts", import.meta.url));
 
 export interface StartOptions {
-  /** How far the process's clock is ahead, in ms. Default: 0. */
+  /** How far the process's clock runs ahead, in ms. Default: 0. */
   readonly clockOffsetMs?: number;
 }
 
-/** Folder that contains a bot and its data. Deleted when the test ends. */
+/** A folder that contains a bot and its data. Deleted when the test ends. */
 export class BotFolder {
   readonly #path: string = temporaryFolder();
 
@@ -32,7 +32,6 @@ export class BotFolder {
   }
 }
 
-/** Links to the packages in a `node_modules` folder. */
 export function linked(modules: string): (folder: string) => void {
   return (folder) => symlinkSync(modules, join(folder, "node_modules"));
 }

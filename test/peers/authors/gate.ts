@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { buffer } from "node:stream/consumers";
 import { listenUntilEnd } from "../../support/listen.ts";
 
-/** Point at which a held request stops: before the platform receives it, or before the bot receives the response. */
+/** Where to hold a request: before the platform receives it, or before the bot receives the response. */
 export type Side = "before" | "after";
 
 interface Hold {
@@ -59,7 +59,7 @@ export class Gate {
       }
     });
     onward.on("error", () => response.destroy());
-    // Ends the killed bot's long poll.
+    // End the killed bot's long poll.
     response.once("close", () => onward.destroy());
     onward.end(body);
   }

@@ -4,7 +4,7 @@ import type { TestProcess } from "../../support/process.ts";
 import type { StartOptions } from "./bot-folder.ts";
 import type { Author, Moment } from "./peer.ts";
 
-/** In ms. Longer than the ten seconds that a resumed run waits after a crash. */
+/** Time limit for the first message, in ms. Longer than the ten seconds that a resumed run waits after a crash. */
 const PATIENCE_MS = 15_000;
 
 /** Time within which a repeated message would arrive, in ms. */
@@ -23,10 +23,10 @@ function nextNine(from: number): number {
   return hour.format(at) === "09" ? at : nextNine(at + 3_600_000);
 }
 
-/** Returns the clock of a bot that starts `ms` milliseconds after 09:00. */
+/** Sets the clock of a bot to `ms` milliseconds after 09:00. */
 const atNine = (ms: number): StartOptions => ({ clockOffsetMs: NINE + ms - Date.now() });
 
-/** Creates a bot and its platform. Bots that run as several instances may need another store. */
+/** Creates a bot and its platform. A bot that runs as several instances may need another store. */
 export type CreateAuthor = (instances?: number) => Promise<Author>;
 
 /** Sends two messages and kills the bot at the first. The correct outcome is "1, 2". */
@@ -95,7 +95,7 @@ export async function postedLate(create: CreateAuthor): Promise<string> {
   return await postedAfter(author, bot);
 }
 
-/** Starts bots before 09:00 on their clocks. Each further attempt has twice the time, for busy machines. */
+/** Starts bots before 09:00 on their clocks. Each further attempt allows twice the time, for busy machines. */
 async function startedInTime(
   create: CreateAuthor,
   instances: number,
@@ -132,7 +132,7 @@ function teas(author: Author): Promise<string> {
   return times(author, () => author.seen.filter((text) => text === "tea").length);
 }
 
-/** Waits, and returns the final count. */
+/** Waits until no further message can arrive, and returns the final count. */
 async function times(author: Author, count: () => number): Promise<string> {
   await Promise.race([author.changes.until(() => count() > 0), setTimeout(PATIENCE_MS)]);
   await setTimeout(REPEAT_MS);

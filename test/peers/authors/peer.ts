@@ -17,15 +17,15 @@ export interface Author {
   readonly changes: Changes;
   readonly seen: readonly string[];
   readonly posts: readonly string[];
-  /** Starts another process of the bot. Resolves when it accepts events. */
+  /** Starts another process of the bot. Resolves once it accepts events. */
   start(options?: StartOptions): Promise<TestProcess>;
   /** Resolves when the bot reaches this point of the next message. */
   reaches(moment: Moment): Promise<void>;
   /** Resolves when one of the bot's posts has reached the gate. */
   posting(moment: "replied" | "replying"): Promise<void>;
   say(text: string): Promise<void>;
-  /** Repeats deliveries that were not acknowledged by a bot killed at this point. */
+  /** Repeats deliveries that a bot killed at this point did not acknowledge. */
   redeliver(moment: Moment): Promise<void>;
-  /** Resolves when the bot has handled Ada's messages. */
+  /** Resolves once the bot has handled Ada's messages. */
   settled(): Promise<void>;
 }

@@ -18,8 +18,8 @@ interface Delivery {
 }
 
 /**
- * The part of Slack's Web API that the bot uses, and the deliveries of the Events API. Slack retries an event that was
- * not acknowledged within three seconds: https://docs.slack.dev/apis/events-api/
+ * The part of Slack's Web API that the bot uses, and the Events API's deliveries. Slack retries an event that was not
+ * acknowledged within three seconds: https://docs.slack.dev/apis/events-api/
  */
 export class Slack {
   readonly changes: Changes = new Changes();
@@ -30,7 +30,7 @@ export class Slack {
   #next = 1;
   #last: Delivery | undefined;
 
-  /** @returns the server's URL. The server ends with the test */
+  /** @returns the URL of a server that closes when the test ends */
   async listen(): Promise<string> {
     const server = createServer((request, response) => void this.#answer(request, response));
     return (await listenUntilEnd(server)).url;
@@ -49,7 +49,7 @@ export class Slack {
     await this.#deliver(this.#last, retry);
   }
 
-  /** Forgets deliveries whose handlers were killed, because Slack already has their acknowledgement. */
+  /** Stops waiting for replies from killed handlers, because Slack already has their acknowledgement. */
   forget(): void {
     this.#expected = this.seen.length;
   }
@@ -105,7 +105,7 @@ export class Slack {
       const delayMs = Number(parameters.get("post_at")) * 1_000 - Date.now();
       setTimeout(() => {
         list.push(message);
-        // No handler sends this message, so it is one more than expected.
+        // No handler sends this message, so it adds one to the expected number.
         this.#expected += 1;
         this.changes.publish();
       }, delayMs);

@@ -18,19 +18,18 @@ interface Waiting {
 
 /**
  * The part of Telegram's Bot API that the bot uses. An update stays until `getUpdates` is called with a higher offset.
- * If a second poller starts, the first poller gets a 409: https://core.telegram.org/bots/api#getupdates
+ * If a second poller starts, the first gets a 409: https://core.telegram.org/bots/api#getupdates
  */
 export class Telegram {
   readonly changes: Changes = new Changes();
   readonly seen: string[] = [];
   readonly posts: string[] = [];
-  /** Number of `getUpdates` calls. */
   polls = 0;
   #updates: Update[] = [];
   #nextId = 1;
   #waiting: Waiting | undefined;
 
-  /** @returns the server's URL. The server ends with the test */
+  /** @returns the URL of a server that closes when the test ends */
   async listen(): Promise<string> {
     const server = createServer((request, response) => void this.#answer(request, response));
     return (await listenUntilEnd(server)).url;
@@ -48,7 +47,7 @@ export class Telegram {
     this.#serve();
   }
 
-  /** Resolves once the bot has confirmed every update and polls again. */
+  /** Resolves once the bot has confirmed every update and is polling again. */
   async settled(): Promise<void> {
     await this.changes.until(() => this.#updates.length === 0 && this.#waiting !== undefined);
   }

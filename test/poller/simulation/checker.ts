@@ -15,14 +15,15 @@ export interface Findings {
   budgetUsed: number;
 }
 
-/** Maximum time for the two requests of an audit round, in ms. */
+/** Longest time for the two requests of an audit, in ms. */
 const REQUESTS_MS = 1_000;
 
-/** Longest time that a read of the log waits for budget used up by handlers, in ms. */
+/** Longest time a read of the log waits because handlers have used up the budget, in ms. */
 const WAIT_MS = 62_000;
 
 /**
- * Two reads of the round under way, and five of the next round after the largest burst (four pages and the final read).
+ * Two reads of the round in progress, and five of the next round after the largest burst (four pages and the final
+ * read).
  */
 const READS = 7;
 
@@ -30,7 +31,7 @@ function waitsMs({ perMinute }: Schedule): number {
   return perMinute === undefined ? 0 : READS * WAIT_MS;
 }
 
-/** Returns the promised time until polling starts, counted from when an event is overdue. */
+/** Returns the promised time from when an event is overdue until polling starts, in ms. */
 export function takeoverBoundMs(schedule: Schedule): number {
   return schedule.auditMs + 2 * schedule.pollMs + waitsMs(schedule);
 }
@@ -66,7 +67,7 @@ function checkLoss(record: RunRecord, findings: Findings): void {
   }
 }
 
-/** Event types that the webhook loses when its owner narrows the subscription. */
+/** Number of event types that the webhook loses when its owner narrows the subscription. */
 const TYPES_LOST = 2;
 
 /** Checks that something got worse between two switches to polling. */
@@ -111,14 +112,14 @@ function checkTakeover(record: RunRecord, schedule: Schedule, findings: Findings
   }
 }
 
-/** Checks DELIVERY=polling: the mode never changes, and an event is in the inbox by the next poll. */
+/** Checks DELIVERY=polling: the mode never changes, and each event is in the inbox by the next poll. */
 function checkPolling(record: RunRecord, schedule: Schedule, findings: Findings): void {
   for (const life of record.lives) {
     const { switches } = life;
     if (switches.length > 0) findings.violations.push(`switched ${switches.length} times`);
     for (const event of record.events) {
       const { committedAt, madeAt } = event;
-      // A late commit may be behind the head, and is found only by an audit.
+      // A late commit may be behind the head, where only an audit finds it.
       const wait = committedAt > madeAt ? schedule.auditMs : 0;
       const bound = schedule.pollMs + wait + waitsMs(schedule) + REQUESTS_MS;
       const from = Math.max(committedAt, life.from);

@@ -1,13 +1,13 @@
 import { ApiError, type EventPage } from "../../faces/client.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** An event of the simulated platform. Times are the simulation's, not the platform's own. */
+/** An event on the simulated platform. Times are the simulation's, not the platform's own. */
 export interface LogEvent {
   readonly seq: number;
   readonly id: string;
   readonly type: string;
   readonly madeAt: number;
-  /** Time at which the event becomes readable and is sent. Some rows commit late. */
+  /** When the event becomes readable and is sent. Some rows commit late. */
   readonly committedAt: number;
   /** False if the event's date cannot be used. */
   readonly hasDate: boolean;
@@ -18,7 +18,7 @@ export interface LogEvent {
 export type IdScheme = "counter" | "huge" | "text";
 export type Scopes = "read" | "dm" | "both";
 
-/** Returns the n-th id of a scheme: integers, numbers beyond 2^53 with increasing length, or text. */
+/** Returns the n-th id of a scheme: integers, numbers of growing length beyond 2^53, or text. */
 export function idOf(seq: number, scheme: IdScheme): string {
   if (scheme === "counter") return String(seq);
   if (scheme === "huge") return String(99_999_999_999_999_999_000n + BigInt(seq) * 7n);
@@ -71,7 +71,7 @@ export class EventLog {
     return this.#seqs.get(id ?? "") ?? -1;
   }
 
-  /** @throws {ApiError} 400 for a trimmed position, if the schedule refuses such positions */
+  /** @throws {ApiError} 400 for a trimmed position, if the schedule rejects such positions */
   page(since: string | undefined, limit: number, date: number): EventPage {
     if (this.#refusesTrimmed && this.#isTrimmed(since))
       throw new ApiError("unknown since", { status: 400 });
@@ -91,11 +91,10 @@ export class EventLog {
 
   #isTrimmed(since: string | undefined): boolean {
     if (since === undefined || since === "" || this.seqOf(since) > this.#trimmedTo) return false;
-    // A late commit may stay in the log longer than its successors.
+    // A late commit may stay in the log longer than the events after it.
     return !this.#entries.some(({ id }) => id === since);
   }
 
-  /** Returns the index of the first entry after this position. */
   #after(seq: number): number {
     let [low, high] = [0, this.#entries.length];
     while (low < high) {

@@ -6,7 +6,7 @@ export interface HandlersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly perMinute: number;
-  /** One request by a handler to the platform. */
+  /** Makes one request to the platform on behalf of a handler. */
   readonly call: (signal: AbortSignal) => Promise<void>;
   /** Events that have no reply yet. Handlers remove the events they reply to. */
   readonly unanswered: Set<string>;

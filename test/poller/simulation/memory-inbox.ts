@@ -1,6 +1,5 @@
 import type { CursorMove, Inbox, NewEvent, PutResult, Source } from "../../faces/inbox.ts";
 
-/** When and from which source an event arrived. */
 export interface Stored {
   readonly at: number;
   readonly source: Source;
@@ -13,7 +12,7 @@ export class MemoryInbox implements Pick<Inbox, "put" | "cursor"> {
   readonly #types = new Set<string>();
   readonly #now: () => number;
   readonly #onStored: (id: string) => void;
-  /** The first cursor. `undefined` until one is stored. */
+  /** The first cursor, or `undefined` until a cursor is stored. */
   firstCursor: string | undefined;
 
   /** @param onStored called for each new event */
@@ -42,7 +41,7 @@ export class MemoryInbox implements Pick<Inbox, "put" | "cursor"> {
     return this.#cursors.get(name);
   }
 
-  /** Returns the types received by webhook, which a bot reads at startup. */
+  /** Returns the types received by webhook, which a bot reads on startup. */
   typesByWebhook(): ReadonlySet<string> {
     return new Set(this.#types);
   }

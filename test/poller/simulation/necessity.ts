@@ -2,16 +2,16 @@ import type { LogEvent } from "./event-log.ts";
 import type { Life, RunRecord, Span } from "./record.ts";
 import { SILENCE_MS } from "./schedule.ts";
 
-/** In ms. The Date header has whole seconds only, and a request may be under way. */
+/** In ms. The Date header has whole seconds only, and a request may be in flight. */
 const TOLERANCE_MS = 2_000;
 
-/** In ms. A working webhook delivers an event within this time. */
+/** Time within which a working webhook delivers an event, in ms. */
 const SOON_MS = 20_000;
 
-/** In ms. Once a webhook has worked this long and delivered at least three events, there is no reason to poll. */
+/** Once a webhook has worked this long and delivered at least three events, there is no reason to poll. In ms. */
 const FINE_MS = 5 * 60_000;
 
-/** Checks that a missing event caused each switch to polling, and that polling ended when no event was missing. */
+/** Checks that a missing event caused each switch to polling, and that polling ended once no event was missing. */
 export function checkNecessity(record: RunRecord, waitsMs: number): string[] {
   // The two rounds before the switch back to the webhook may have to wait for their requests.
   const fineMs = FINE_MS + 2 * waitsMs;
@@ -55,7 +55,7 @@ function needlessPolling(record: RunRecord, life: Life, fineMs: number): string[
   return found;
 }
 
-/** Returns the start of an excessive period in this span during which the webhook worked. */
+/** Returns the time since when polling was needless because the webhook was working, if any. */
 function fineSince(
   record: RunRecord,
   { from, to: until }: Readonly<Span>,

@@ -13,7 +13,7 @@ const RECOVERY_MS = 62_000;
 
 const RETRY_AFTER_MS = 150_000;
 
-/** Maximum time until the poller detects that an API fault has ended, in ms. */
+/** Longest time until the poller notices that an API fault has ended, in ms. */
 export const recoveryMs: Readonly<Record<ApiFault, number>> = {
   "401": 302_000,
   "429": RETRY_AFTER_MS,
@@ -86,7 +86,7 @@ export class Platform {
     });
   };
 
-  /** Simulates a round trip to the platform. The platform counts the request on the way. */
+  /** Simulates a round trip to the platform. The platform counts the request halfway. */
   async call(signal?: AbortSignal): Promise<void> {
     await sleep(this.#clock, 5 + this.#random.below(100), signal);
     if (!signal?.aborted) this.#record().countedAt.push(this.#clock.now());

@@ -22,13 +22,13 @@ export class RunRecord {
   readonly apiAway: Span[] = [];
   /** Times at which something got worse. Each may cause one switch to polling and one back. */
   readonly worse: { readonly at: number; readonly what: string }[] = [];
-  /** The webhook's first delivery of each event. */
+  /** When the webhook first delivered each event. */
   readonly broughtAt: Map<string, number> = new Map();
-  /** Times at which the webhook delivered a new event of each type. */
+  /** When the webhook delivered new events of each type. */
   readonly typeBroughtAt: Map<string, number[]> = new Map();
-  /** Times at which the log was read. */
+  /** When the log was read. */
   readonly requestsAt: number[] = [];
-  /** Times at which the platform counted a request, including the handlers' requests. */
+  /** When the platform counted a request, including the handlers' requests. */
   readonly countedAt: number[] = [];
   readonly unanswered: Set<string> = new Set();
   /** Events trimmed before the bot could read them, because the bot or the API was down. */
@@ -56,7 +56,7 @@ export class RunRecord {
     }
   }
 
-  /** Returns the last time before `then` at which an event of the type was overdue. 0 if there was none. */
+  /** Returns the last time before `then` at which an event of the type was overdue, or 0 if there was none. */
   missedBefore(type: string, then: number): number {
     this.#overdueAt ??= this.#findOverdue();
     return this.#overdueAt.get(type)?.findLast((at) => at < then) ?? 0;

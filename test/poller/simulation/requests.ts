@@ -14,13 +14,13 @@ export interface Requests {
 
 const HOUR = 3_600_000;
 
-/** In ms. The poller rereads an event for a minute, and an audit may be under way when the minute ends. */
+/** In ms. The poller rereads an event for a minute, and an audit may be in progress when the minute ends. */
 const SETTLED_MS = 10 * 60_000;
 
 /** Counts the requests by what the bot was doing. */
 export function requestsOf(record: RunRecord, schedule: Schedule): Requests {
   const sum = { quietHours: 0, quiet: 0, quietExcess: 0, pollingHours: 0, polling: 0 };
-  // A refused cursor costs one request.
+  // A rejected cursor costs one request.
   const perHour = HOUR / schedule.auditMs + 1 + (schedule.refusesTrimmed ? 1 : 0);
   for (const life of record.lives) {
     for (let from = life.from; from + HOUR <= life.to; from += HOUR) {
@@ -47,7 +47,7 @@ function isQuiet(record: RunRecord, life: Life, from: number): boolean {
   );
 }
 
-/** Returns the mode throughout a span. `undefined` if it changed within the span. */
+/** Returns the mode throughout a span, or `undefined` if it changed within the span. */
 function modeIn(
   life: Life,
   from: number,

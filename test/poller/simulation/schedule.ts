@@ -7,7 +7,7 @@ export interface Outage {
    * - `proxy`: a proxy responds with 502 and drops the delivery.
    * - `answers`: a proxy forwards the delivery but responds with 502.
    * - `deleted`: the webhook is deleted.
-   * - `bot`: the bot does not run.
+   * - `bot`: the bot is not running.
    * - `401`, `429`, `503`: the API responds with this status.
    * - `network`: the API is unreachable.
    */
@@ -31,7 +31,7 @@ export interface Schedule {
   readonly late: number;
   readonly cursorAtEnd: boolean;
   readonly subset: boolean;
-  /** Time at which the subscription loses a type. `undefined` if never. */
+  /** When the subscription loses a type, or `undefined` if never. */
   readonly narrowedAt: number | undefined;
   /** Age up to which events survive a trim, in ms. */
   readonly keepMs: number;
@@ -42,15 +42,15 @@ export interface Schedule {
   readonly batch: number;
   readonly drainMs: number;
   readonly delivery: "auto" | "polling";
-  /** True if the log refuses a trimmed position instead of continuing after it. */
+  /** True if the log rejects a trimmed position instead of continuing after it. */
   readonly refusesTrimmed: boolean;
   /** Fraction of events whose date is missing, invalid or in the future. */
   readonly badDates: number;
-  /** Request budget that the poller shares with handlers. `undefined` if unlimited. */
+  /** Request budget that the poller shares with handlers, or `undefined` if unlimited. */
   readonly perMinute: number | undefined;
 }
 
-/** Maximum time the webhook takes to deliver an event, in ms. */
+/** Longest time the webhook takes to deliver an event, in ms. */
 export const SILENCE_MS = 45_000;
 
 const MINUTE = 60_000;

@@ -103,7 +103,7 @@ export class Simulation {
     this.record.worse.push({ at: this.#clock.now(), what });
   }
 
-  /** The owner enables the webhook again after minutes or hours, and does so repeatedly while the fault lasts. */
+  /** Simulates an owner who enables the webhook again after minutes or hours, and repeatedly while the fault lasts. */
   #disabled(): void {
     this.#worse("disabled");
     const look = () => {
@@ -145,7 +145,7 @@ export class Simulation {
     return !this.#isOn("answers");
   }
 
-  /** Returns true for an occasional failed delivery, which the next round retries in time. */
+  /** Decides whether a delivery fails by chance. The next round retries it in time. */
   #isUnlucky(events: readonly LogEvent[]): boolean {
     const now = this.#clock.now();
     // An event that both commits late and misses a round would be overdue.
