@@ -6,7 +6,7 @@ import { runPlatform } from "../support/running-bot.ts";
 import { isInstalled, SERVER_PATH } from "../support/server-path.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** As in most guides, nginx sends its own target as Host, and no headers about the client. */
+/** This nginx is configured as in most guides: it sends its own target as Host, and no headers about the client. */
 test.skipIf(!isInstalled(NGINX_VERSION))(
   "a stranger behind a plain nginx gets neither the state of the platform nor its control token",
   async () => {

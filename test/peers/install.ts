@@ -13,7 +13,8 @@ const cache = join(root, "node_modules", ".cache", "peers");
 export const INSTALL_TIMEOUT_MS: number = 5 * 60_000;
 
 /**
- * Installs the packages in a folder's package-lock.json, once for all runs. Several processes may install at once.
+ * Installs the packages in a folder's package-lock.json, once for all runs. Several processes may install at the same
+ * time.
  *
  * @returns the `node_modules` folder
  */

@@ -260,7 +260,7 @@ test("a message goes to the bot whose conversation is named", async () => {
   expect(() => act(platform, "dm.message", { conversationId, to: "bot" })).toThrow(
     `${conversationId} is with other, not with bot`,
   );
-  // A conversation between two users.
+  // In this conversation, ada talks to another user instead of a bot.
   expect(() => act(platform, "dm.message", { conversationId: "c_1" })).toThrow(
     "There is no such conversation of ada with a bot: c_1.",
   );

@@ -4,7 +4,6 @@ import { PLATFORM_ERRORS_SOURCE } from "../faces/files.ts";
 import { act, ids, request, routesOf, runPlatform } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
-/** The page that documents this API. */
 const page = readFileSync(
   new URL("../../docs/reference/local-platform.md", import.meta.url),
   "utf8",

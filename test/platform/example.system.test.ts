@@ -13,8 +13,7 @@ const example = pages
 
 test("the example of docs/reference/local-platform.md runs, and passes", async () => {
   expect(example).toHaveLength(1);
-  // The folder is inside the checkout, so that imports resolve. Node does not strip types below node_modules, but the
-  // example has none.
+  // Node does not strip types below node_modules, but the example has none. Inside the checkout, its imports resolve.
   mkdirSync(join(root, "node_modules", ".cache"), { recursive: true });
   const folder = mkdtempSync(join(root, "node_modules", ".cache", "in-a-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

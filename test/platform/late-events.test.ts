@@ -16,7 +16,6 @@ async function log(platform: Platform, query = ""): Promise<[string[], string]> 
   return [body.events.map(({ id }) => id), body.cursor];
 }
 
-/** Starts a platform with a stopped clock. */
 async function scene(): Promise<{ clock: ManualClock; platform: Platform }> {
   const clock = new ManualClock();
   return { clock, platform: await runPlatform({ clock }) };
@@ -41,7 +40,7 @@ test("a late event enters the log below newer ones at its due time", async () =>
   clock.advance(1);
   expect(await log(platform)).toEqual([[first, late, last], last]);
   expect(await log(platform, `?since=${first}&limit=1`)).toEqual([[late], late]);
-  // The late event is the original event and keeps its time.
+  // The late event is the original event, with its original time.
   expect(platform.control.events(first)[0]).toEqual(made.events[0]);
 });
 

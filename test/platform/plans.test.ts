@@ -5,7 +5,10 @@ import { addBot, openDatabase, Store, seed } from "../faces/platform.ts";
 import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Returns the statements that run for each event and each page. A log may hold a million events for many bots. */
+/**
+ * Returns the statements that run for each event and each page. They must be fast, because a log may hold a million
+ * events for many bots.
+ */
 function useLog(store: Store, bot: number): readonly string[] {
   const statements = watchStatements();
   store.webhook.put(bot, { ...store.webhook.get(bot), url: "https://example.org/", enabled: true });

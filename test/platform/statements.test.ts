@@ -41,7 +41,7 @@ test("a statement with a join that runs for each event is compiled once", async 
   const joins = statements.filter((sql) => /\bJOIN\b/.test(sql));
   expect(joins.length).toBeGreaterThan(3);
   for (const sql of joins) {
-    // SQLite's planner inspects the value of a bare parameter, and plans again for the next value.
+    // SQLite's planner would inspect the value of a bare parameter, and plan again for the next value.
     expect(sql).not.toMatch(/[=<>] *[?@]/);
     expect(sql).toMatch(/[=<>] *\+[?@]/);
   }

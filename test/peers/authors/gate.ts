@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { buffer } from "node:stream/consumers";
 import { listenUntilEnd } from "../../support/listen.ts";
 
-/** Where to hold a request: before the platform receives it, or before the bot receives the response. */
+/** Holds a request before the platform receives it, or before the bot receives the response. */
 export type Side = "before" | "after";
 
 interface Hold {

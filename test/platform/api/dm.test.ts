@@ -24,7 +24,6 @@ function send(platform: Platform, conversationId: string, body: unknown) {
   return request(platform, "POST", path, { body });
 }
 
-/** Opens a conversation between ada and the bot. Returns the conversation's id. */
 function conversation(platform: Platform, text = "hi"): string {
   return act(platform, "dm.message", { text }).conversationId ?? "";
 }

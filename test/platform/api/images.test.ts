@@ -10,7 +10,7 @@ interface Content {
   readonly images: readonly Image[];
 }
 
-/** A way to create content, and to read the content created last. */
+/** A way to create content, and to read the newest content of that kind. */
 interface Way {
   readonly name: string;
   readonly path: string;
@@ -99,7 +99,7 @@ describe.each(ways)("$name", (way) => {
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe("INVALID_IMAGE_KEY");
     expect(await read(platform, way)).toEqual(before);
-    // The refused request had no effect: its keys are not consumed and the quota is not charged.
+    // The rejected request had no effect: its keys are not consumed, and no quota is charged.
     const { postsPerDay, commentsPerDay, dmsPerDay } = platform.control.limits;
     expect([postsPerDay, commentsPerDay, dmsPerDay].map(({ used }) => used)).toEqual([0, 0, 0]);
     expect((await write(platform, way, { imageKeys: keys })).status).toBe(201);
@@ -124,7 +124,6 @@ describe.each(ways)("$name", (way) => {
   });
 });
 
-/** Returns the dimensions of a served image. */
 async function sizeAt(url: string | null | undefined) {
   const served = await fetch(url ?? "");
   const { format, width, height } = await sharp(await served.arrayBuffer()).metadata();

@@ -162,7 +162,7 @@ describe("requestsPerMinute", () => {
     const refused = await me(platform, tokenWith(platform, "read"));
     expect(refused.status).toBe(429);
     expect(refused.body).toMatchObject({ error: { code: "RATE_LIMITED" } });
-    // 39.5 seconds are left, so a client that returned after 39 would be refused again.
+    // 39.5 seconds are left, so a client that waited only 39 would be rejected again.
     expect(refused.headers.get("retry-after")).toBe("40");
     clock.advance(39_500);
     expect((await me(platform)).status).toBe(200);

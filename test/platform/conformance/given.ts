@@ -7,7 +7,7 @@ interface GivenPlatform {
 
 /**
  * Returns the settings for running the conformance tests against `CONFORMANCE_URL`, the portal of a running platform.
- * `undefined` if the variable is not set; each file then starts its own platform.
+ * Returns `undefined` if the variable is not set; each test then starts its own platform.
  */
 export function givenPlatform(): GivenPlatform | undefined {
   const address = process.env["CONFORMANCE_URL"];

@@ -88,7 +88,7 @@ export function expectRefusal(
   });
 }
 
-/** Sends a request. The path is relative to the origin. */
+/** Sends a request. `path` is relative to the origin. */
 export async function answer<T>(
   world: Pick<World, "url" | "fetch">,
   path: string,
@@ -96,7 +96,7 @@ export async function answer<T>(
 ): Promise<Answer<T>> {
   const response = await world.fetch(world.url + path, init);
   const text = await response.text();
-  // Each test's assertions check the body.
+  // Trust the type, because each test asserts the body.
   const body = (text === "" ? undefined : JSON.parse(text)) as T;
   return { status: response.status, headers: response.headers, body };
 }

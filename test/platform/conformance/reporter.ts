@@ -14,8 +14,8 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Prints how many of the platform document's rules passed. A run of only the conformance tests prints a table; a run
- * that also has other tests prints one line. A run without conformance tests prints nothing.
+ * Prints how many of the platform document's rules passed: as a table if only the conformance tests ran, and in one
+ * line if other tests ran as well.
  */
 export class ConformanceReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -6,14 +6,14 @@ import { elsewhere, openWorld, type World } from "./world.ts";
 /** Responds to a download by its path, in place of a public server. */
 export type Respond = (response: ServerResponse, path: string) => void;
 
-/** Tests one rule of the document on a platform in its initial state. */
+/** Tests one rule from the document on a platform in its initial state. */
 export function rule(id: RuleId, show: (world: World) => Promise<void>): void {
   test(nameOf(id), async () => show(await openWorld()));
 }
 
 /**
- * Tests a rule about downloads. The image must come from a public https server, so a local server replaces it. A
- * platform in another process cannot be redirected to the local server.
+ * Tests a rule about downloads. The image must come from a public https server, so a local server takes its place.
+ * Skipped for a platform in another process, which cannot be redirected to the local server.
  */
 export function ruleOfDownloads(
   id: RuleId,

@@ -1,6 +1,6 @@
 /**
- * Every rule in the platform document (sections 2 to 8) that can be checked from outside. Rules are in document order,
- * one sentence each. A rule that the document states repeatedly appears once, from its most precise statement.
+ * Every rule in the platform document (sections 2 to 8) that can be checked from outside. The rules are in document
+ * order, one sentence each. A rule that the document states repeatedly appears once, from its most precise statement.
  * `rules.test.ts` checks that each rule has exactly one test.
  */
 export const rules = {

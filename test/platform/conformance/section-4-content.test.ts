@@ -15,7 +15,7 @@ import type { World } from "./world.ts";
 
 /** Section 4: rules for all endpoints, "Attaching images", "Other read endpoints". */
 
-/** Lists every endpoint in the section with a valid call. */
+/** Lists a valid call to every endpoint in the section. */
 async function everyEndpoint(world: World): Promise<readonly (readonly [string, string])[]> {
   const { id } = await newPost(world);
   const messages = messagesOf(await conversationWith(world));

@@ -30,7 +30,7 @@ async function pages(world: World, path: string, limit: number): Promise<string[
   }
 }
 
-/** Creates one conversation with each of this many users. Returns the ids, newest first. */
+/** Creates a conversation with each of this many users. Returns the ids, newest first. */
 async function conversations(world: World, count: number): Promise<string[]> {
   const made: string[] = [];
   for (let nth = 1; nth <= count; nth += 1)
@@ -38,7 +38,7 @@ async function conversations(world: World, count: number): Promise<string[]> {
   return made.reverse();
 }
 
-/** Creates one conversation with this many messages, newest first. */
+/** Creates a conversation with this many messages, newest first. */
 async function messages(world: World, count: number): Promise<{ path: string; ids: string[] }> {
   const conversation = await conversationWith(world);
   const ids: string[] = [];
@@ -194,7 +194,7 @@ rule("4.send.created", async (world) => {
   expect(body).toMatchObject({ id: expect.any(String), createdAt: expect.any(String) });
 });
 
-// A notification to the recipient (websocket, push, e-mail) cannot be observed from outside.
+// The recipient's notification (websocket, push, e-mail) cannot be observed from outside.
 rule("4.send.recipient", async (world) => {
   const conversation = await conversationWith(world, "ada", "hi");
   await sendMessage(world, conversation, { text: "hello ada" });

@@ -61,7 +61,7 @@ rule("4.events.2", async (world) => {
 rule("4.events.3", async (world) => {
   const last = idsOf((await count(world, 2)).events).at(-1);
   expect(await events(world, `?since=${last}`)).toEqual({ events: [], cursor: last });
-  // Hidden events do not move the token's cursor either.
+  // Events that the token cannot read do not move its cursor either.
   await act(world, "dm.message", { count: 3 });
   const reader = await tokenWith(world, "read");
   expect(await events(world, `?since=${last}`, reader)).toEqual({ events: [], cursor: last });

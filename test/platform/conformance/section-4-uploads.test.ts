@@ -12,7 +12,7 @@ import type { World } from "./world.ts";
 
 const png = await image();
 
-/** Files on the local replacement for a public server, by path. */
+/** Files by path, in place of a public server. */
 const internet: Respond = (response, path) => {
   if (path === "/moved.png") response.writeHead(302, { location: "/image.png" }).end(png);
   else if (path === "/page") response.setHeader("content-type", "text/html").end("<html></html>");
@@ -22,7 +22,7 @@ const internet: Respond = (response, path) => {
 
 const at = (path: string) => ({ url: `https://images.example${path}` });
 
-/** Expects each URL to be refused, although the rest of the request is valid. */
+/** Expects each URL to be rejected, although the rest of the request is valid. */
 async function expectBlocked(world: World, ...urls: readonly string[]): Promise<void> {
   for (const url of urls)
     expectRefusal(await post(world, "/uploads", { url }), 400, "BLOCKED_HOST");

@@ -150,7 +150,7 @@ rule("5.6.key", async (world) => {
 
 rule("5.7.raw", async (world) => {
   const hook = await webhook(world);
-  // Each of these values can be spelled in more than one way in JSON.
+  // JSON allows more than one spelling for each of these values.
   const text = 'grüße 🙂 \u2028 </script> "\\/\u0001';
   await act(world, "dm.message", { text });
   const delivery = await hook.next();

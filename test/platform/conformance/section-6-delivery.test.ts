@@ -96,7 +96,7 @@ rule("6.delivery.5", async (world) => {
   const last = Number(hook.deliveries.at(-1)?.signature.t);
   await act(world, "follow");
   await advance(world, HOUR);
-  // An event created while the webhook was off would arrive before this one.
+  // Anything sent while the webhook was off has arrived by the time this event does.
   await saveWebhook(world, { enabled: true });
   const later = await eventOf(act(world, "follow"));
   while (!hook.ids().includes(later.id)) await hook.next();

@@ -31,7 +31,7 @@ import type { World } from "./world.ts";
 
 const MB = 1024 * 1024;
 
-/** Expects pages of 1 and 50 to work, and every other size to be refused. */
+/** Expects pages of 1 and 50 to work, and every other size to be rejected. */
 async function expectPageSizes(world: World, path: string, list: "items" | "events") {
   for (const limit of [1, 50]) {
     const { status, body } = await get<Partial<Page<unknown> & { events: unknown[] }>>(
@@ -121,7 +121,7 @@ rule("8.replay", async (world) => {
     await attempted(world, id, attempt);
     await advance(world, 45 * SECOND);
   }
-  // If every attempt had the same signature, the bot would refuse the last ones as replays.
+  // If every attempt had the same signature, the bot would reject the last ones as replays.
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(300);
   expect(new Set(times).size).toBe(times.length);
 });
@@ -134,7 +134,7 @@ rule("8.retry", async (world) => {
   for (const attempt of [1, 2, 3]) {
     times.push(Number((await hook.next()).signature.t));
     await attempted(world, id, attempt);
-    // Move the clock in steps, so that each round has its own timestamp.
+    // Advance the clock in steps, so that each round has its own timestamp.
     for (let passed = 0; passed < 40; passed += 5) await advance(world, 5 * SECOND);
   }
   const [first = 0, second = 0, third = 0] = times;

@@ -28,12 +28,10 @@ export async function eventOf<Payload>(done: Promise<Done>): Promise<Event<Paylo
   return event as Event<Payload>;
 }
 
-/** Starts a conversation in which a user has written to the bot. Returns the conversation's id. */
 export async function conversationWith(world: World, from = "ada", text = "hi"): Promise<string> {
   return (await act(world, "dm.message", { from, text })).conversationId ?? "";
 }
 
-/** Starts a conversation between ada and another app's bot. Returns the conversation's id. */
 export async function conversationOfOthers(world: World): Promise<string> {
   await tokenOfOtherApp(world);
   return (await act(world, "dm.message", { to: "other" })).conversationId ?? "";
@@ -76,7 +74,6 @@ export function sendMessage(world: World, conversation: string, body: unknown): 
   return write<Sent>(world, messagesOf(conversation), body);
 }
 
-/** Returns the paths that create content: posts, comments and messages. */
 export async function writePaths(world: World): Promise<[string, string, string]> {
   const { id } = await newPost(world);
   return ["/posts", `/posts/${id}/comments`, messagesOf(await conversationWith(world))];

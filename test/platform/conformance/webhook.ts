@@ -5,7 +5,6 @@ import { control } from "./http.ts";
 import type { Event } from "./wire.ts";
 import type { World } from "./world.ts";
 
-/** A request that reached the endpoint. */
 export interface Delivery {
   readonly method: string;
   readonly path: string;
@@ -27,7 +26,7 @@ export interface Endpoint {
   ids(): string[];
 }
 
-/** Starts a local endpoint that sends these responses in turn, and then repeats the last. */
+/** Starts a local endpoint that sends these responses in turn, and then repeats the last one. */
 export async function endpoint(replies: readonly Reply[] = [200]): Promise<Endpoint> {
   const deliveries: Delivery[] = [];
   let arrived = Promise.withResolvers<void>();
@@ -99,7 +98,7 @@ interface Entry {
   readonly attempt?: number;
 }
 
-/** Resolves when the platform has recorded the outcome of this attempt to deliver the event. */
+/** Resolves once the platform has recorded the outcome of this attempt to deliver the event. */
 export async function attempted(world: World, eventId: string, attempt = 1): Promise<void> {
   let after = world.startedAt;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Wire types written from section 2 of the platform document. They are not imported from src, so that they check it
- * independently.
+ * Wire types written from section 2 of the platform document. They check the types in src, so they are not imported
+ * from there.
  */
 
 export interface Refusal {
@@ -93,8 +93,6 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** ISO 8601, UTC. */
 export const ISO_UTC: RegExp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** ISO 8601, UTC, with milliseconds. */
 export const ISO_UTC_MS: RegExp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

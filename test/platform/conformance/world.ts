@@ -29,7 +29,7 @@ export const everyScope: readonly Scope[] = ["read", "posts:write", "comments:wr
 /** True if the platform runs in another process. Tests can then set up only what is possible over HTTP. */
 export const elsewhere: boolean = inject("conformanceUrl") !== undefined;
 
-/** @param internet responds to upload downloads. Ignored if the platform runs in another process. */
+/** @param internet responds to the downloads of uploaded URLs. Ignored if the platform runs in another process */
 export async function openWorld(internet?: Respond): Promise<World> {
   const place = given() ?? start(internet);
   if (elsewhere) await beginAnew(place);

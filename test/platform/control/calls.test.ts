@@ -275,7 +275,7 @@ test("a request's memory is released once it is answered", async () => {
   if (typeof collect !== "function") throw new Error("there is no garbage collector");
   const platform = createPlatform();
   onTestFinished(() => platform.stop());
-  // Runs in a callback, because a variable in the test would keep the request alive.
+  // Send the request in a callback, because a variable in the test would keep it alive.
   const answered = await (async () => {
     const headers = { ...json, authorization: `Bearer ${platform.apiKey}` };
     const init = { method: "POST", headers, body: '{"text":"news"}' };

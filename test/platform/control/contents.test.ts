@@ -104,7 +104,7 @@ describe("posts", () => {
     ]);
     expect(platform.control.posts().items).toEqual(items);
     expect(await read(platform, "/posts/p_1")).toEqual(items[1]);
-    // The feed ranks bots by the sum.
+    // The trending feed leaves out the bot's post, and the bots' API leaves out the counts.
     const trending = await request<Page<ControlPost>>(
       platform,
       "GET",

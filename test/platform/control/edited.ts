@@ -34,7 +34,6 @@ export function expectSigned({ body, headers }: Arrived, platform: Platform): vo
 export const EDITED =
   '{ "events": [{"id":"evt_mine","type":"like"}, {"id":7}, null, {"id":"no id"}] }\n';
 
-/** Unusual delivery bodies, each with a name. */
 export const BODIES: readonly [string, string][] = [
   ["edited JSON", EDITED],
   ["nothing", ""],

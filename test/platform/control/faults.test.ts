@@ -11,7 +11,6 @@ function texts(platform: Platform): string[] {
   return platform.control.comments("p_1").map(({ text }) => text);
 }
 
-/** Resolves once this many requests are held. */
 async function held(platform: Platform, count: number): Promise<void> {
   let seen = 0;
   await platform.waitFor("fault", ({ change }) => {

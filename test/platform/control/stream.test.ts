@@ -74,7 +74,7 @@ test("a stream begins after the given entry, and the last event id takes precede
   });
   await again.has(2);
   expect(again.seqs).toEqual([5]);
-  // For ids from another run, ids beyond the end, and ids never sent, the stream restarts from the beginning.
+  // The stream restarts from the beginning if the id is from another run, lies beyond the end, or was never sent.
   for (const [query, id] of [
     ["?after=3", "abc.4"],
     ["?after=3", `${run}.6`],
@@ -146,7 +146,7 @@ test("a reader that does not read is disconnected when its next entry is gone, a
   const healthy = await readStream(url);
   const reason = "x".repeat(2_000);
   let sent = 0;
-  // Sends 40 MB. The kernel buffers part of it.
+  // Send 40 MB, because the kernel buffers part of it.
   for (let round = 0; round < 40; round += 1) {
     for (let n = 0; n < 500; n += 1) timeline.add({ ...entry, reason });
     sent += 500;

@@ -30,7 +30,7 @@ function extra(before: (nth: number) => Promise<void> | void = () => {}) {
   return { extension, told };
 }
 
-/** Returns a function that throws on its first calls, this many times. */
+/** Creates an extension that fails to open this many times. */
 function failing(times: number) {
   return extra((nth) => {
     if (nth <= times) throw new Error("a file is missing");

@@ -17,12 +17,12 @@ const PHONE = { width: 360, height: 740 };
 /** Minimum width and height of a target on a phone (WCAG 2.5.5), in px. */
 const TARGET = 44;
 
-/** Disable fading, so that no colour is measured mid-transition. */
+/** Disables fading, so that no colour is measured in mid-transition. */
 const WINDOW = { colorScheme: "light", reducedMotion: "reduce" } as const;
 
 /**
- * Checks a page in both colour schemes. The second check covers only colours, because the schemes differ in nothing
- * else.
+ * Checks a page in both colour schemes. The second check covers only colours, because the schemes do not differ
+ * otherwise.
  */
 async function expectNoViolations(page: Page, name: string): Promise<void> {
   expect(await violationsOf(page), name).toEqual([]);
@@ -99,7 +99,7 @@ test("each target on a phone is at least 44 px wide and high", async () => {
 /** Measures all clickable elements, including those in collapsed parts, which it expands. Runs in the page. */
 function measureTargets(): { name: string; width: number; height: number }[] {
   for (const details of document.querySelectorAll("details")) details.open = true;
-  // Without this, an off-screen row has no layout.
+  // Give off-screen rows a layout.
   for (const row of document.querySelectorAll<HTMLElement>(".event-row")) {
     row.style.contentVisibility = "visible";
   }
@@ -108,7 +108,7 @@ function measureTargets(): { name: string; width: number; height: number }[] {
     if (!element.checkVisibility({ visibilityProperty: true })) return [];
     // The skip link has a size only while it is focused.
     if (element.matches(".skip")) return [];
-    // A link within a sentence is as high as its line, which WCAG 2.5.8 exempts.
+    // A link within a sentence is only as high as its line, which WCAG 2.5.8 allows.
     const isInline = element.matches("a") && getComputedStyle(element).display === "inline";
     const text = [...(element.parentNode?.childNodes ?? [])].map((node) => {
       return node.nodeType === Node.TEXT_NODE ? (node.textContent ?? "").trim() : "";
@@ -217,7 +217,7 @@ test("nor does axe-core on a platform where nothing has happened yet, nor in a d
   await expectNoViolations(page, "a test");
   await page.keyboard.press("Escape");
 
-  // Positive control: axe-core does run, and reports an input without a label.
+  // Positive control: axe-core is running, and reports an input without a label.
   await page.evaluate(() => {
     document.querySelector("main")?.append(document.createElement("input"));
   });

@@ -50,7 +50,7 @@ test("text of users is rendered as text on every view: messages, names, posts, c
 
 const post = `fetch(url + "/control/v1/act", { method: "POST", body: '{"type":"follow","from":"eve"}', `;
 
-/** Scripts on a page of another origin, and the expected result of each. */
+/** Scripts that run on a page from another origin, and their expected results. */
 const attacks = [
   [`return await (await fetch(url + "/control/v1/state")).text();`, "failed: TypeError"],
   [

@@ -43,7 +43,6 @@ async function writeByKeyboard(page: Page, platform: Platform): Promise<void> {
   await logOf(page).getByText("Hello Ada!").waitFor();
   expect(await logOf(page).getByText("hello\nbot").count()).toBe(1);
   expect(await focused(page)()).toBe("Message to @bot as @ada");
-  // Types without pausing.
   for (const text of ["one", "two", "three"]) {
     await page.keyboard.type(text);
     await page.keyboard.press("Enter");
@@ -305,7 +304,7 @@ test("two windows stay in sync: messages, deletions, faults and restores", async
   // A conversation never shows another conversation's messages.
   expect(await logOf(ada).getByText("Hello Ben!").count()).toBe(0);
 
-  // The browser has a second tab. A deletion creates no event, so only the stream's change notice updates that tab.
+  // The second tab is updated only by the stream's change notice, because a deletion creates no event.
   const tab = await ada.context().newPage();
   await tab.goto(`${platform.url}/#/chat`);
   await logOf(tab).getByText("from ada").waitFor();

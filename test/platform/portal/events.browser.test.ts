@@ -91,7 +91,7 @@ test("10,000 events load in pages, newest first, and new ones appear without a s
   expect(ms).toBeLessThan(500);
 });
 
-/** Starts to measure long tasks that block the page. Runs in the page. */
+/** Starts measuring the long tasks that block the page. Runs in the page. */
 function longestTaskMs(): boolean {
   let longest = 0;
   const observer = new PerformanceObserver((seen) => {

@@ -29,7 +29,6 @@ const none: FaultsState = {
 
 const all = [...deliveries, ...requests];
 
-/** Returns a scenario's initial form values. */
 function valuesOf(fields: ReturnType<typeof fieldsOf>): Values {
   const values = new Values();
   for (const { name, value, options } of fields) {

@@ -182,7 +182,7 @@ async function save(file: Download): Promise<string> {
   return path;
 }
 
-/** A reset asks for confirmation. A file that is not a state file is refused and changes nothing. */
+/** A reset asks for confirmation. A file that is not a state file is rejected and changes nothing. */
 async function resetAndRefuse(platform: Platform, page: Page): Promise<void> {
   await makeCleo(platform, page);
   await page.getByRole("button", { name: "Reset platform" }).click();

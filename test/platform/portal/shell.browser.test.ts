@@ -82,7 +82,7 @@ async function chooseColours(page: Page): Promise<void> {
   expect(await ground()).toBe(dark);
 }
 
-/** Limit for the gzipped size: the size of the previous version. */
+/** Maximum gzipped size, in bytes: the size of the previous version. */
 const MAX_PAGE_BYTES = 52_700;
 
 /** The page is small, and loads no third-party resources. */

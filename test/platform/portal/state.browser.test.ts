@@ -36,7 +36,7 @@ test("the State view fires timers and crons early, and finds states by key", asy
 
   const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
   await timers.getByText(/^due in (1 h|59 min)/).waitFor();
-  // A timer uses the machine's clock.
+  // Timers use the machine's clock, so moving the platform's clock does not affect them.
   platform.control.clock.set({ advanceMs: DAY_MS });
   await page.getByText("The platform's clock is 1 d ahead.").waitFor();
   await timers.getByText(/^due in (1 h|59 min)/).waitFor();

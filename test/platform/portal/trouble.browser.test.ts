@@ -61,7 +61,7 @@ async function ask(page: Page, text: string): Promise<void> {
 }
 
 /**
- * First the error, and then the dead letter, appear next to the message. The bar and the title show how many there are.
+ * The error appears next to the message, followed by the dead letter. The bar and the title show how many there are.
  */
 async function seeAThrow(page: Page): Promise<void> {
   await ask(page, "one");

@@ -28,7 +28,7 @@ async function seen(platform: Platform): Promise<object> {
   const { control } = platform;
   const read = async (path: string) => (await request(platform, "GET", `/api/v1${path}`)).body;
   const { timelineSeq: _, ...state } = control.state();
-  // Reading uses up the bot's request quota.
+  // Keep only the limit itself, because these reads use up the bot's request quota.
   const { requestsPerMinute, ...limits } = control.limits;
   const all = {
     state,
@@ -265,7 +265,7 @@ test("a downloaded snapshot is a state file, and can be uploaded to another plat
   const path = `/control/v1/snapshots/${body.id}/restore`;
   const restored = await request<PlatformState>(other, "POST", path);
   expect(restored).toMatchObject({ status: 200, body: other.control.state() });
-  // Checks everything except the secrets, because the bot connected to this platform keeps using its own.
+  // Everything is the same except the secrets, because the bot connected to this platform keeps using its own.
   expect(await seen(other)).toEqual({ ...(await seen(one)), secrets });
 });
 
@@ -394,7 +394,7 @@ test("a file with another content type is refused", async () => {
     return (await fetch(url, init)).status;
   };
   expect(await send("application/json")).toBe(415);
-  // Content types that a web page may send cross-origin without a preflight.
+  // Web pages may send these content types cross-origin without a preflight.
   expect(await send("text/plain")).toBe(415);
   expect(await send("application/vnd.sqlite3")).toBe(400);
 });

@@ -10,8 +10,8 @@ import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support
 import { runReceiver } from "../support/receiver.ts";
 import { startWithHeldDownloads } from "../uploads/start.ts";
 
-// Work under way when the state is replaced belongs to the old state. It must neither change the new state nor delay
-// it.
+// Requests and deliveries in flight when the state is replaced belong to the old state. They must neither change nor
+// delay the new state.
 
 const replacements: readonly [string, (platform: Platform) => void][] = [
   ["a restore", (platform) => void platform.control.snapshots.restore("snap_1")],
@@ -32,7 +32,7 @@ async function slowReceiver() {
   return { ...receiver, arrived: arrived.promise, answer: answer.resolve };
 }
 
-/** Starts a platform with a stopped clock and one pending event. A fault made its first delivery fail. */
+/** Starts a platform with a stopped clock and one pending event, whose first delivery a fault has made fail. */
 async function owing() {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
@@ -49,7 +49,7 @@ test("events pending in the snapshot are delivered after a restore, even if they
   const { id } = platform.control.snapshots.take();
   clock.advance(30_000);
   await deliveryOf(platform, owed, { attempt: 2 });
-  // By the time this response arrives, the deliverer has seen that no event is pending.
+  // By the time this response arrives, the deliverer has found that no event is pending.
   await request(platform, "GET", "/control/v1/state");
   const after = platform.control.state().timelineSeq;
   platform.control.snapshots.restore(id);

@@ -5,7 +5,6 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
   #now: number;
   readonly #timers = new Set<Timer>();
@@ -24,7 +23,6 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Moves the time forward and fires due timers in order. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (;;) {

@@ -13,7 +13,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** The event ids in each delivery. */
+  /** Returns the event ids in each delivery. */
   readonly batches: () => string[][];
 }
 

@@ -16,7 +16,7 @@ const here = {
   isAllowed: (address: string) => address === "127.0.0.1",
 };
 
-/** Downloads over https, as the platform does, from a local port that has a public name. */
+/** Downloads over https, as the platform does, from a local port under a public name. */
 function download(port: number, authority?: Certificate): Promise<Uint8Array> {
   const trusting: Open = (url, options, onResponse) => {
     const ca = authority && readFileSync(authority.cert);
@@ -26,7 +26,7 @@ function download(port: number, authority?: Certificate): Promise<Uint8Array> {
   return get(`https://bot.example.org:${port}/a.png`, new AbortController().signal);
 }
 
-/** Starts a server with this certificate. Records the requested paths. */
+/** Starts a server with this certificate, and records the requested paths. */
 async function serve({ cert, key }: Certificate): Promise<{ port: number; asked: string[] }> {
   const asked: string[] = [];
   const identity = { cert: readFileSync(cert), key: readFileSync(key) };

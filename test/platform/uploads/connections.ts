@@ -1,11 +1,11 @@
 import { createHook } from "node:async_hooks";
 import { onTestFinished } from "vitest";
 
-/** Connections and lookups that this process made since the count began. */
+/** Connections and lookups made by this process since the count began. */
 export interface Counted {
   /** Number of TCP connections. */
   readonly count: number;
-  /** Names that the process asked the system to resolve. */
+  /** Number of names that the process asked the system to resolve. */
   readonly lookups: number;
 }
 

@@ -142,7 +142,7 @@ test("a public name is looked up, and a public address is not", async () => {
   const opened: string[] = [];
   const open: Open = (url, options, onResponse) => {
     opened.push(url.hostname);
-    // No server listens on port 9, so the test does not leave this machine.
+    // No server is listening on port 9, so the test never leaves this machine.
     return httpsRequest("https://127.0.0.1:9/", options, onResponse);
   };
   const byName = downloadWith({ clock: systemClock, resolve });

@@ -5,7 +5,7 @@ import { listenUntilEnd } from "../../support/listen.ts";
 import { image } from "../support/images.ts";
 
 export interface ImageServer {
-  /** Parts of a download. They redirect any name to this server. */
+  /** Overrides that redirect a download from any name to this server. */
   readonly parts: DownloadParts;
   /** Downloads from this server under a public name. */
   readonly download: (parts?: Partial<DownloadParts>, signal?: AbortSignal) => Promise<Uint8Array>;
@@ -28,7 +28,7 @@ export async function imageServer(
     else respond(response, incoming.url ?? "", incoming);
   });
   const { port } = await listenUntilEnd(server);
-  // Uses plain HTTP, because TLS would need a certificate. The address still comes from `lookup`.
+  // Use plain HTTP, because TLS would need a certificate. The address still comes from `lookup`.
   const open: Open = (url, { lookup, headers }, onResponse) =>
     request(
       { host: url.hostname, port, path: url.pathname, headers, agent: false, lookup },

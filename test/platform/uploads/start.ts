@@ -16,7 +16,7 @@ import { imageServer } from "./image-server.ts";
 type Respond = (response: ServerResponse, path: string) => void;
 
 /**
- * Redirects downloads to a local server, which starts with the first download. Without `respond`, downloads use the
+ * Redirects downloads to a local server, which starts on the first download. Without `respond`, downloads use the
  * network.
  */
 function replacedBy(respond: Respond | undefined): PlatformOverrides {
@@ -36,7 +36,6 @@ export function platformWithDownloads(respond?: Respond, options: PlatformOption
   return platform;
 }
 
-/** Starts the same platform on a port. */
 export async function startWithDownloads(
   respond: Respond,
   options: ListenOptions = {},

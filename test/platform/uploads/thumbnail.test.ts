@@ -16,7 +16,6 @@ function plain(width: number, height: number, background = "teal") {
   return sharp({ create: { width, height, channels: 3, background } });
 }
 
-/** Returns the thumbnail of the image with these bytes. */
 async function thumbnailOf(bytes: Buffer, make: MakeThumbnail = thumbnailsWith()) {
   const facts = inspect(bytes);
   if (typeof facts === "string") throw new Error(facts);
@@ -213,7 +212,7 @@ test("a client that disconnects while its thumbnail is made leaves no upload beh
   await begun.promise;
   client.abort();
   await refused;
-  // This response came later, so the platform has seen the disconnect.
+  // By the time this response arrives, the platform has noticed the disconnect.
   await request(platform, "GET", "/api/v1/me");
   proceed.resolve(undefined);
   await platform.waitFor("api", ({ path, status }) => path === "/uploads" && status === null);

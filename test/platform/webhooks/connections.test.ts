@@ -48,7 +48,7 @@ test("the deliveries of a burst share connections", async () => {
   const all = ids(act(platform, "like", { count: 500 }));
   await deliveryOf(platform, all.at(-1) ?? "");
   expect(endpoint.seen).toHaveLength(10);
-  // A second connection opens if the first response has a status but its body has not been fully read.
+  // A second connection opens if the first response has a status, but its body has not been fully read.
   expect(endpoint.connections()).toBeLessThanOrEqual(2);
 });
 

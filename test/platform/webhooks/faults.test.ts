@@ -26,8 +26,8 @@ async function stage(...answers: number[]): Promise<Stage> {
 }
 
 /**
- * Returns the time at which a delivery was signed, in seconds. Fails if the signature does not match the delivery's
- * bytes.
+ * Returns the time at which a delivery was signed, in seconds. Fails if the signature does not match the bytes
+ * delivered.
  */
 function signedAt(platform: Platform, clock: ManualClock, { body, headers }: Received): number {
   const verdict = verify(body, headers["x-service-signature"], {

@@ -30,7 +30,6 @@ export function called(more: Partial<RecordOf<"api">> = {}): RecordOf<"api"> {
 
 export const read: RecordOf<"api"> = called({ method: "GET", path: "/events", status: 200 });
 
-/** Returns the platform's record of a call by the bot. */
 export function said(path: string, body: unknown, more: Partial<CallRecord> = {}): CallRecord {
   return {
     id: "call_1",

@@ -42,7 +42,7 @@ const mention = {
   postId: "p_1",
 };
 
-/** Text that would end a string, a comment or a template literal unless it is escaped. */
+/** Text that ends a string, a comment or a template literal unless it is escaped. */
 const hostile = '"; process.exit(1); // */ `$' + "{process.exit(1)}` \u2028 </script> \\";
 
 const toConversation = "/dm/conversations/c_2/messages";

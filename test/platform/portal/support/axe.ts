@@ -25,7 +25,7 @@ const options: Readonly<Record<Rules, object>> = {
 export async function violationsOf(page: Page, rules: Rules = "all"): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) {
     const path = join(await installPeer("accessibility"), "axe-core/axe.js");
-    // The page's policy forbids foreign scripts, so the browser injects axe-core.
+    // The page's policy forbids third-party scripts, so the browser injects axe-core.
     await page.evaluate(readFileSync(path, "utf8"));
   }
   const given = JSON.stringify({ ...options[rules], resultTypes: ["violations"] });

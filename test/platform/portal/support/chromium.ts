@@ -8,7 +8,7 @@ const REMEDY =
   "Install Chromium (apt-get install chromium), or set CHROMIUM to the program of one.";
 
 /**
- * Returns the path of Chromium: the `CHROMIUM` variable, a program on the PATH, or a new installation on Debian.
+ * Returns Chromium's path: the `CHROMIUM` variable, a program on the PATH, or a new installation on Debian.
  *
  * @throws {Error} if Chromium is not available. Browser tests then fail instead of being skipped.
  */

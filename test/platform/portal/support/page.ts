@@ -9,7 +9,7 @@ const PATIENCE_MS = 10_000;
 
 let connection: Promise<Browser> | undefined;
 
-/** Connects this worker to the run's browser. Connects only once. */
+/** Connects this worker to the run's browser, only once. */
 function connectBrowser(): Promise<Browser> {
   const found = inject("browser");
   if ("missing" in found) throw new Error(found.missing);
@@ -50,7 +50,11 @@ export async function openPortal({
   return { platform: running, bot: started.bot, page };
 }
 
-/** Opens another window with its own profile. @param address a URL fragment such as `#/events` */
+/**
+ * Opens another window with its own profile.
+ *
+ * @param address a URL fragment such as `#/events`
+ */
 export async function openPage(
   { url, portalUrl }: Pick<Platform, "url" | "portalUrl">,
   address = "",
@@ -81,7 +85,7 @@ export async function openWindow(window: BrowserContextOptions = {}): Promise<Pa
   return await context.newPage();
 }
 
-/** Collects the page's errors: uncaught exceptions and policy violations. */
+/** Collects the page's uncaught exceptions and policy violations. */
 function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));

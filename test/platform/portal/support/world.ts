@@ -1,7 +1,7 @@
 import type { Platform } from "../../../faces/platform.ts";
 
 /**
- * Fills the platform with everything that a page has to show: replies, failures, images, long words, faults, a wrong
+ * Fills the platform with everything that a page can show: replies, failures, images, long words, faults, and a wrong
  * clock.
  */
 export async function lively(
