@@ -12,7 +12,7 @@ export type DeliveryMode = "auto" | "webhook" | "polling";
 /** Bot options that override the environment. Each has the same format as its variable; durations are in ms. */
 export interface ConfigOverrides {
   /**
-   * SERVICE_BASE_URL: the platform's URL without `/api/v1`; a path is allowed, such as `https://host.example/social`.
+   * SERVICE_BASE_URL: the platform's URL without `/api/v1`. It may have a path, as in `https://host.example/social`.
    * Required.
    */
   readonly baseUrl?: string;
@@ -34,8 +34,8 @@ export interface ConfigOverrides {
   /** WEBHOOK_PATH: path of the webhook. Default `/webhook`. */
   readonly webhookPath?: string;
   /**
-   * DRAIN_MS: how long a stopping bot still accepts deliveries while `/readyz` returns 503, 0 to 600,000; longer than
-   * the interval of a load balancer's health check. No effect with `listen: false`. Default `0`.
+   * DRAIN_MS: how long a stopping bot still accepts deliveries while `/readyz` returns 503, 0 to 600,000. It must be
+   * longer than the load balancer's health check interval. No effect with `listen: false`. Default `0`.
    */
   readonly drainMs?: number;
   /**
@@ -55,13 +55,13 @@ export interface ConfigOverrides {
    */
   readonly auditIntervalMs?: number;
   /**
-   * SILENCE_MS: how long the webhook may fail to deliver an event that is in the log before the bot starts polling, at
-   * least 50; the default is one and a half delivery rounds. Default `45000`.
+   * SILENCE_MS: how long the webhook may take to deliver a new event before the bot switches to polling, at least 50.
+   * The default is 1.5 times the platform's retry interval. Default `45000`.
    */
   readonly silenceMs?: number;
   /** START_FROM: position in the event log for the first start, `now` or `oldest`. Default `now`. */
   readonly startFrom?: "now" | "oldest";
-  /** CONCURRENCY: conversations and posts that an instance handles at once, 1 to 10,000. Default `16`. */
+  /** CONCURRENCY: conversations and posts handled at once, per instance, 1 to 10,000. Default `16`. */
   readonly concurrency?: number;
   /** MAX_ATTEMPTS: runs of an event before it becomes a dead letter, 1 to 1,000. Default `8`. */
   readonly maxAttempts?: number;
@@ -81,7 +81,7 @@ export interface ConfigOverrides {
   readonly metricsHost?: string;
   /** LOG_LEVEL: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`. Default `info`. */
   readonly logLevel?: LogLevel;
-  /** TRACING: `on` creates OpenTelemetry spans; needs the package `@opentelemetry/api`. Default `off`. */
+  /** TRACING: `on` creates OpenTelemetry spans and requires the `@opentelemetry/api` package. Default `off`. */
   readonly tracing?: "on" | "off";
 }
 

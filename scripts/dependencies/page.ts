@@ -8,13 +8,13 @@ export function dependenciesPage(tree: readonly Dependency[]): string {
   );
   const text = `# Dependencies
 
-\`npm install service-bot\` installs ${tree.length} packages besides itself, ${megabytes(totalBytes(tree))} on disk. A test permits at most
-${limits.packages} packages and ${megabytes(limits.bytes)}, and no install scripts. It permits these licences, which only require that the licence is kept
-with the code: ${allowedLicences.join(", ")}.
+\`npm install service-bot\` installs ${tree.length} other packages, which take ${megabytes(totalBytes(tree))} on disk. A test allows at most ${limits.packages} packages,
+${megabytes(limits.bytes)}, and no install scripts. It allows only licences that require no more than keeping the licence with the code:
+${allowedLicences.join(", ")}.
 
-\`npm run docs -- dependencies\` writes this page from package-lock.json and the installed packages. A new bot installs
-newer versions if there are any. The licences of bundled code are in each package's \`THIRD-PARTY.md\`. The optional
-packages pg, sharp and pino-pretty are not counted.
+\`npm run docs -- dependencies\` generates this page from package-lock.json and the installed packages. A new bot installs
+newer versions if they exist. \`THIRD-PARTY.md\` in each package contains the licences of bundled code. The optional
+packages pg, sharp and pino-pretty are not included.
 
 | package | version | licence | kB |
 |---|---|---|---:|
