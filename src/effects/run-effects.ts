@@ -10,8 +10,8 @@ export interface RunEffectsOptions extends TimersOptions {
 }
 
 /**
- * State writes and timers requested by one run's handlers. The inbox writes all of them in the transaction that
- * completes the event; a failed run writes none.
+ * State writes and timers that one run's handlers have requested. The inbox writes all of them in the transaction that
+ * completes the event. A failed run writes none.
  */
 export class RunEffects {
   readonly #options: RunEffectsOptions;
@@ -33,13 +33,13 @@ export class RunEffects {
     return await (await this.#open(key)).read(schema);
   }
 
-  /** Deletes a state when the run succeeds. */
+  /** Deletes a state once the run succeeds. */
   async clearState(key: string | undefined): Promise<void> {
     (await this.#open(key)).clear();
   }
 
   /**
-   * Sets a timer when the run succeeds. Returns the timer's key.
+   * Sets a timer once the run succeeds. Returns the timer's key.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -47,13 +47,13 @@ export class RunEffects {
     return this.#timers.set(name, when, data, key);
   }
 
-  /** Cancels timers when the run succeeds. Resolves to the number of timers. */
+  /** Cancels timers once the run succeeds. Resolves to the number of timers. */
   cancel(name: string, key: string | undefined): Promise<number> {
     return this.#timers.cancel(name, key);
   }
 
   /**
-   * Resolves to the run's effects; `undefined` if there are none.
+   * Resolves to the run's effects, or `undefined` if there are none.
    *
    * @throws {ServiceBotError} STATE_INVALID
    */
@@ -82,7 +82,7 @@ export class RunEffects {
       const [stored] = await this.#options.inbox.states([key]);
       return new State(key, stored);
     } catch (error) {
-      // Lets a later read try again.
+      // Allow a later read to try again.
       this.#states.delete(key);
       throw error;
     }

@@ -3,10 +3,13 @@ import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { StateWrite, StoredState } from "../inbox/effects.ts";
 
-/** Maximum size of a state's JSON, in bytes. Each event that uses a state reads and writes the whole state. */
+/**
+ * Maximum size of a state's JSON, in bytes. The limit is low because each event that uses a state reads and writes all
+ * of it.
+ */
 export const MAX_STATE_BYTES: number = 64 * 1024;
 
-/** The state under one key during one run. Handlers change its value in place. */
+/** The state stored under one key, as one run sees it. Handlers change its value in place. */
 export class State {
   readonly #key: string;
   readonly #stored: StoredState | undefined;
@@ -29,7 +32,7 @@ export class State {
     if (this.#reading.schema === schema) return (await this.#reading.loaded).value;
     throw new ServiceBotError(
       "INVALID_OPTION",
-      `The run reads the state "${this.#key}" with two schemas. Use another key for each schema.`,
+      `The run reads the state "${this.#key}" with two schemas. Use a separate key for each schema.`,
     );
   }
 
@@ -40,7 +43,7 @@ export class State {
   }
 
   /**
-   * Resolves to the write for the store; `undefined` if the run changed nothing.
+   * Resolves to the write for the store, or `undefined` if the run changed nothing.
    *
    * @throws {ServiceBotError} STATE_INVALID
    */
@@ -51,16 +54,16 @@ export class State {
     return { key: this.#key, value, version: this.#stored?.version };
   }
 
-  /** Resolves to the JSON of a changed value; `undefined` if unchanged. */
+  /** Resolves to the JSON of a changed value, or `undefined` if it is unchanged. */
   async #changed({ schema, loaded }: Reading): Promise<string | undefined> {
-    // If the state was unreadable and the handler caught the error, the state is not changed.
+    // If the state was unreadable and the handler caught the error, leave the state unchanged.
     const state = await loaded.catch(() => undefined);
     if (state === undefined) return undefined;
     const json = this.#serialize(state.value);
     if (json === state.json) return undefined;
-    // Validates the JSON instead of the value, because the next run reads the JSON.
+    // Validate the JSON instead of the value, because the next run reads the JSON.
     const read = await validate(schema, JSON.parse(json));
-    if (!read.ok) this.#refuse(`it does not fit the schema: ${read.problem}`);
+    if (!read.ok) this.#refuse(`it does not match the schema: ${read.problem}`);
     return json;
   }
 
@@ -70,8 +73,8 @@ export class State {
     if (read.ok && isState(read.value)) return loadedState(read.value);
     throw new ServiceBotError(
       "STATE_MISMATCH",
-      `The stored state "${this.#key}" does not fit the schema${read.ok ? "" : `: ${read.problem}`}. ` +
-        "Make the schema accept stored values of earlier versions, or delete the state.",
+      `The stored state "${this.#key}" does not match the schema${read.ok ? "" : `: ${read.problem}`}. ` +
+        "Make the schema accept values stored by earlier versions, or delete the state.",
     );
   }
 
@@ -102,11 +105,11 @@ interface Reading {
 
 interface Loaded {
   readonly value: object;
-  /** JSON of the value as read. */
+  /** JSON of the value when it was read. */
   readonly json: string;
 }
 
-/** Returns the default that the schema defines, for itself or for its properties. */
+/** Returns the default that the schema defines, either for the whole state or for its properties. */
 async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   for (const nothing of [undefined, {}]) {
     const read = await validate(schema, nothing);
@@ -118,7 +121,7 @@ async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   );
 }
 
-/** Copies the value, because schemas return their default objects by reference, and conversations would share them. */
+/** Copies the value, because a schema returns its default object by reference, and conversations would share it. */
 function loadedState(shared: object): Loaded {
   try {
     const value = structuredClone(shared);

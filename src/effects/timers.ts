@@ -16,7 +16,7 @@ export interface TimersOptions {
   readonly inbox: Pick<Inbox, "timers">;
   /** Returns the time of day, in ms since 1970. */
   readonly now: () => number;
-  /** Returns whether a run that a restored inbox does not contain may have handled the event. Default: never. */
+  /** Returns whether a run missing from a restored inbox may have handled the event. Never, by default. */
   readonly isInDoubt?: (() => boolean) | undefined;
 }
 
@@ -30,10 +30,10 @@ interface TimerRequest {
 /** Timers that one run sets and cancels. */
 export class Timers {
   readonly #options: TimersOptions;
-  /** By name and key. */
+  /** Timers to set, by name and key. */
   readonly #set = new Map<string, TimerRequest>();
   readonly #cancelled = new Map<string, TimerName>();
-  /** Number of timers without an explicit key. */
+  /** Number of timers set without a key. */
   #unnamed = 0;
 
   constructor(options: TimersOptions) {
@@ -42,7 +42,7 @@ export class Timers {
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   set(name: string, when: When, data: unknown, key: string = this.#nextKey()): string {
-    // Report an invalid time now. The delay itself is measured when the run ends.
+    // Reject an invalid time now. The delay itself is measured at the end of the run.
     readWhen(when, this.#options.now(), "The timer's time");
     const body = timerBody(this.#options, { name, key, data });
     // The caller may change its Date before the run ends.
@@ -52,8 +52,8 @@ export class Timers {
   }
 
   /**
-   * Cancels one timer, or all timers of a name. Resolves to the number of cancelled timers, including timers that this
-   * run has set.
+   * Cancels one timer, or all timers with a name. Resolves to the number of cancelled timers, including timers set by
+   * this run.
    */
   async cancel(name: string, key: string | undefined): Promise<number> {
     const { inbox, claim } = this.#options;
@@ -65,7 +65,7 @@ export class Timers {
     const found = new Set([...stored, ...fresh].map((timer) => idOf(name, timer.key)));
     let count = 0;
     for (const id of found) {
-      // A timer that this run has already cancelled stays in the store until the run ends.
+      // A timer that this run has already cancelled stays in the store until the run ends. Do not count it twice.
       if (this.#set.delete(id) || !this.#isCancelled(name, id)) count += 1;
     }
     if (stored.length > 0) this.#cancelled.set(idOf(name, key), { lane, name, key });
@@ -84,7 +84,7 @@ export class Timers {
       ...{ name, key, body },
       delayMs: readWhen(when, now(), name),
       // The id is random instead of derived from the event that sets the timer. Timers can set timers endlessly, and
-      // ids must not grow.
+      // their ids must not grow.
       eventId: `${timerType(name)}:${randomUUID()}`,
     }));
   }
@@ -93,7 +93,9 @@ export class Timers {
     return this.#cancelled.has(id) || this.#cancelled.has(idOf(name, undefined));
   }
 
-  /** Numbered like a run's replies, so that a retry replaces the earlier run's timers. */
+  /**
+   * Numbers the keys in order, as a run's replies are numbered, so that a retry replaces the timers of the earlier run.
+   */
   #nextKey(): string {
     this.#unnamed += 1;
     return `${this.#options.claim.id}/${this.#unnamed}`;

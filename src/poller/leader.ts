@@ -9,19 +9,19 @@ export type DeliveredEvents = Delivery["events"];
 
 /** Period in which this instance reads the event log. */
 export interface Term {
-  /** Fences the cursor: writes of an earlier term have no effect. */
+  /** Fences the cursor: writes from an earlier term have no effect. */
   readonly number: number;
-  /** True if no instance can have read the log or accepted deliveries right before the term. */
+  /** True if no instance can have read the log or accepted deliveries just before the term began. */
   readonly afterGap: boolean;
   /** Aborts when the term ends. */
   readonly signal: AbortSignal;
-  /** Ends the term, because the store has reported its end. */
+  /** Ends the term early, because the store has reported that it is over. */
   end(): void;
 }
 
 /** {@link Snapshot} of another instance. */
 export interface SavedSnapshot extends Snapshot {
-  /** Time when the snapshot was taken, on this instance's clock. */
+  /** Time when the snapshot was taken, in ms on this instance's clock. */
   readonly at: number;
 }
 
@@ -29,24 +29,24 @@ export interface PeersOptions {
   readonly shared: Shared;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Time without a renewal after which the leader is replaced, in ms. Default 15,000. */
+  /** Time after which a leader that has not renewed its lease is replaced, in ms. Default 15,000. */
   readonly leaseMs?: number | undefined;
   /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
-/** Duration of the lease, in ms. The lease is renewed three times in this period. */
+/** Duration of the lease, in ms. It is renewed three times within that time. */
 const LEASE_MS = 15_000;
 
-/** Retry delay if another instance was faster, in ms. */
+/** Delay before the next attempt if another instance became the leader first, in ms. */
 const ELECTION_RETRY_MS = 100;
 
 /** Minimum interval between two publications of deliveries, in ms. */
 const PUBLISH_INTERVAL_MS = 250;
 
 /**
- * Instances that share an inbox. Only one instance at a time reads the log: the holder of a lease in the inbox.
- * Failures are logged and retried, never thrown.
+ * Connects this instance to the others that share its inbox. Only one instance at a time reads the log: the holder of a
+ * lease in the inbox. Failures are logged and retried, never thrown.
  */
 export class SharedPeers {
   readonly #options: PeersOptions;
@@ -62,11 +62,11 @@ export class SharedPeers {
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
   }
 
-  /** Resolves when this instance becomes the log's reader. Resolves to `undefined` once `stop` aborts. */
+  /** Resolves when this instance becomes the log's reader, or to `undefined` once `stop` aborts. */
   async nextTerm(stop: AbortSignal): Promise<Term | undefined> {
     const { shared, clock, log } = this.#options;
     while (!stop.aborted) {
-      // Subscribe before the request, so that no change in between is missed.
+      // Subscribe before the request, so that no change is missed in between.
       const changed = new AbortController();
       const unsubscribe = shared.onChange((topic) => {
         if (topic === undefined || topic === "leader") changed.abort();
@@ -97,7 +97,9 @@ export class SharedPeers {
     );
   }
 
-  /** Loads the state that the current or last leader saved; `undefined` if there is none or it is unusable. */
+  /**
+   * Loads the state saved by the current or last leader. Resolves to `undefined` if there is none or it is unusable.
+   */
   async load(): Promise<SavedSnapshot | undefined> {
     const { shared, clock, log } = this.#options;
     const note = await orElse(shared.readNote(EVENT_LOG), undefined, (err) =>
@@ -116,7 +118,7 @@ export class SharedPeers {
     });
   }
 
-  /** Queues a delivery that this instance has stored, for the leader's {@link pollDeliveries}. */
+  /** Queues a delivery that this instance has stored. The leader receives it from {@link pollDeliveries}. */
   publishDelivery(events: DeliveredEvents): void {
     const { clock } = this.#options;
     this.#outbox.push({ at: clock.now(), events: events.map(({ id, type }) => ({ id, type })) });
@@ -124,7 +126,7 @@ export class SharedPeers {
     this.#cancelPublishing ??= clock.timer(PUBLISH_INTERVAL_MS, publish, { background: true });
   }
 
-  /** Returns the deliveries of all instances since the last call, including this instance's, oldest first. */
+  /** Returns the deliveries to all instances since the last call, including this instance, oldest first. */
   async pollDeliveries(): Promise<readonly Delivery[]> {
     await this.#publish();
     const { shared, log } = this.#options;
@@ -166,7 +168,7 @@ export class SharedPeers {
       if (this.#term !== term) return;
       channels["lease-lost"].publish({ bot, what: "log", term: number });
     });
-    log.info({ term: number }, "this instance reads the event log");
+    log.info({ term: number }, "this instance now reads the event log");
     this.#term = term;
     this.#renewing = this.#renew(term, onRenewed);
     return term;
@@ -206,8 +208,8 @@ export class SharedPeers {
 }
 
 /**
- * Returns a fallback if the work fails. If the state is missing, other instances merely consider the webhook slow for a
- * short time.
+ * Returns a fallback if the work fails. If the poller's state is missing, other instances merely consider the webhook
+ * slow for a short time.
  */
 async function orElse<T>(
   work: Promise<T>,

@@ -19,15 +19,15 @@ export interface LogReaderOptions {
   readonly client: Pick<Client, "events">;
   readonly laneOf: LaneOf;
   readonly log: Logger;
-  /** Position at which the first start begins, without a cursor: the present or the oldest event. */
+  /** Position at which the first start begins, when there is no cursor yet: the present or the oldest event. */
   readonly startFrom: "now" | "oldest";
-  /** Result of the first start, shared with the next reader of this process. */
+  /** Result of the first start. This process's next reader shares it. */
   readonly firstStart?: FirstStart | undefined;
   /** The platform's clock, in ms since 1970. */
   readonly platformClock: Pick<Clock, "now">;
-  /** Clock for the wait for another page in the same transaction. Default `systemClock`. */
+  /** Clock used to wait for another page that can share the transaction. Default `systemClock`. */
   readonly clock?: Clock | undefined;
-  /** Term in which the cursor moves, if several instances share the inbox. */
+  /** Term during which the cursor may move, if several instances share the inbox. */
   readonly term?: number | undefined;
   /** The bot named in channel messages. */
   readonly bot?: object | undefined;
@@ -35,8 +35,8 @@ export interface LogReaderOptions {
 
 export interface FirstStart {
   /**
-   * The log's end at the first start. It is kept because, after a failed write, a new request would skip events created
-   * in the meantime.
+   * The end of the log on the first start. It is kept because, after a failed write, a new request would skip the
+   * events created in the meantime.
    */
   present?: string;
 }
@@ -45,18 +45,20 @@ export const CURSOR: string = EVENT_LOG;
 
 const PAGE_LIMIT = 50;
 
-/** Maximum number of events per transaction. Larger groups take as long per row, but block the event loop longer. */
+/**
+ * Maximum number of events per transaction. Larger groups take as long per row, but block the event loop for longer.
+ */
 const MAX_GROUP_EVENTS = 500;
 
-/** Time within which arriving pages share a transaction, in ms. Their events are already late. */
+/** Time in ms during which arriving pages share a transaction. Their events are already late. */
 const GROUP_WAIT_MS = 100;
 
-/** Maximum number of empty pages in a row. Pages may be empty because the platform filters by scope. */
+/** Maximum number of consecutive empty pages. Pages may be empty because the platform filters events by scope. */
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * Distance that the stored cursor keeps behind the present, in ms. The platform may commit events out of order, so
- * audits read the recent part of the log again.
+ * Distance by which the stored cursor trails the present, in ms. The platform may commit events out of order, so audits
+ * read the recent part of the log again.
  */
 const SETTLED_AFTER_MS = 60_000;
 
@@ -64,8 +66,8 @@ const SETTLED_AFTER_MS = 60_000;
  * Reads the event log (`GET /events`, section 4 of the platform document) into the inbox.
  *
  * The reader has two positions. The *cursor* is stored in one transaction with the events before it. It never passes an
- * event that is not in the inbox, and trails the present by a minute. The *head* is the position up to which this
- * process has read. Both are values that the platform returned, and are never computed.
+ * event that is not in the inbox, and it trails the present by a minute. The *head* is the position up to which this
+ * process has read. The platform returned both positions. The reader never computes a position.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
@@ -86,19 +88,19 @@ export class LogReader {
   }
 
   /**
-   * Stored position; `undefined` if no position has been stored yet, while the log is empty, and while the platform
-   * refuses the position.
+   * Stored position. `undefined` until a position is stored, while the log is empty, and while the platform refuses the
+   * position.
    */
   get cursor(): string | undefined {
     return this.#cursor;
   }
 
-  /** True if the last read reached the end of the log; false if it gave up on empty pages. */
+  /** True if the last read reached the end of the log, and false if it gave up on empty pages. */
   get atEnd(): boolean {
     return this.#atEnd;
   }
 
-  /** Finds the start position. Resolves to true if a stored cursor continues. */
+  /** Finds the start position. Resolves to true if reading continues from a stored cursor. */
   async open(signal: AbortSignal): Promise<boolean> {
     const { inbox, client, startFrom, firstStart = {} } = this.#options;
     let position = await inbox.cursor(CURSOR);
@@ -109,8 +111,9 @@ export class LogReader {
       position = firstStart.present;
       await this.#put([], position);
     }
-    // An empty log returns the cursor that was sent, here an empty one (rule 3). The end of an empty log is also its
-    // beginning. Sending the empty cursor again would skip the events created in the meantime.
+    // An empty log returns the cursor it was sent, here an empty one (rule 3 in section 4 of the platform document).
+    // The end of an empty log is also its beginning. Sending the empty cursor again would skip the events created in
+    // the meantime.
     this.#cursor = position === "" ? undefined : position;
     this.#head = this.#cursor;
     return this.#resumed;
@@ -131,20 +134,20 @@ export class LogReader {
     let { since } = first;
     let fetching = Promise.resolve(first.page);
     let empty = 0;
-    // A read from the head skips the unsettled part, so it cannot move the cursor.
+    // A read from the head skips the unsettled part of the log, so it cannot move the cursor.
     let settled = from === "cursor" || since === undefined;
     const seenAt = new Map<string, number>();
     let group = this.#newGroup();
     for (let isFirst = true; ; isFirst = false) {
       const page = await fetching;
-      // An empty cursor would mean "the present" in the next request, so it is never sent.
+      // Never send an empty cursor, because it means "the present".
       const next = page.cursor === "" ? since : page.cursor;
       empty = page.events.length === 0 ? empty + 1 : 0;
       this.#atEnd = next === since;
       const isLast = this.#atEnd || empty > MAX_EMPTY_PAGES;
-      // Fetches the next page while this one is stored.
+      // Fetch the next page while this page is being stored.
       if (!isLast) fetching = this.#fetch(next, signal);
-      // If storing fails, no code awaits the next page.
+      // If storing fails, the next page is never awaited.
       fetching.catch(() => undefined);
       const dated = this.#date(page);
       settled &&= next !== undefined && this.#isSettled(dated, next, group.reached, seenAt);
@@ -184,11 +187,11 @@ export class LogReader {
       return { since, page: await this.#fetch(since, signal) };
     } catch (error) {
       if (since === undefined || !mayRefusePosition(error)) throw error;
-      // If this request is refused too, the position was not the cause.
+      // If the platform refuses this request too, the position was not the cause.
       const page = await this.#fetch(undefined, signal);
       this.#options.log.warn(
         { err: error, cursor: since },
-        "the saved position has left the event log; reading from the oldest event",
+        "the saved position is no longer in the event log; reading from the oldest event",
       );
       this.#refused.refuse(this.#cursor);
       this.#cursor = undefined;
@@ -206,7 +209,7 @@ export class LogReader {
     return new PageGroup(this.#cursor, clock.now() + GROUP_WAIT_MS);
   }
 
-  /** Resolves to true if a page arrives before a time; to false if it is late or fails. */
+  /** Resolves to true if a page arrives before a time, and to false if it is late or fails. */
   #arrivesBefore(page: Promise<EventPage>, until: number): Promise<boolean> {
     const { clock = systemClock } = this.#options;
     return new Promise((resolve) => {
@@ -228,9 +231,9 @@ export class LogReader {
   }
 
   /**
-   * Returns whether no further event can commit before the position after a page.
+   * Returns whether the platform can no longer commit events before the position after a page.
    *
-   * @param reached start of the page, if settled
+   * @param reached start of the page, if it is settled
    */
   #isSettled(
     { dates, now }: DatedPage,
@@ -240,7 +243,7 @@ export class LogReader {
   ): boolean {
     if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;
     if (position === reached || position === dates.at(-1)?.[0]) return true;
-    // Between the last event and the position there may be events that the token cannot read, and whose age is unknown.
+    // There may be events between the last event and the position that the token cannot read, and their age is unknown.
     const first = this.#seenAt.get(position) ?? now;
     seenAt.set(position, first);
     return now - first > SETTLED_AFTER_MS;
@@ -255,7 +258,7 @@ export class LogReader {
       ({ id, unusable }) => unusable !== undefined || !this.#refused.leavesOut(id),
     );
     if (batch.length === 0 && !isNew) {
-      // Not stored, because a restart needs the refused position, up to which all events are done.
+      // Do not store the position. A restart needs the refused position, because all events up to it are done.
       this.#cursor = reached;
       return [];
     }
@@ -267,9 +270,9 @@ export class LogReader {
   }
 
   /**
-   * Stores pages as one trace, like a delivery. Most pages contain no new events, and are neither logged nor traced.
+   * Stores pages under one trace, like a delivery. Most pages contain no new events, and are neither logged nor traced.
    *
-   * @throws {ServiceBotError} LEASE_LOST if another instance now reads the log; the events are stored
+   * @throws {ServiceBotError} LEASE_LOST if another instance now reads the log. The events are stored.
    */
   async #put(batch: readonly NewEvent[], position: string | undefined): Promise<PutResult> {
     const { inbox, term, bot } = this.#options;
@@ -295,11 +298,11 @@ export class LogReader {
 interface DatedPage {
   readonly events: readonly unknown[];
   readonly now: number;
-  /** Times of the events, in event order. */
+  /** Times of the events, in the same order. */
   readonly dates: readonly Dated[];
 }
 
-/** Consecutive pages that are stored in one transaction. */
+/** Consecutive pages to store in one transaction. */
 class PageGroup {
   readonly events: unknown[] = [];
   /** Time until which the group waits for more pages, in ms since 1970. */
@@ -308,13 +311,13 @@ class PageGroup {
   #reached: string | undefined;
   #now = 0;
 
-  /** @param reached the position up to which all events are settled and stored */
+  /** @param reached position up to which all events are settled and stored */
   constructor(reached: string | undefined, until: number) {
     this.#reached = reached;
     this.until = until;
   }
 
-  /** Position up to which all events will be settled and stored with this group. */
+  /** Position up to which all events are settled once this group is stored. */
   get reached(): string | undefined {
     return this.#reached;
   }
@@ -332,7 +335,8 @@ class PageGroup {
   }
 
   /**
-   * Returns an event's creation time in ms since 1970 on the platform's clock; the page's time if the event has no id.
+   * Returns an event's creation time, in ms since 1970 on the platform's clock. Falls back to the page's time if the
+   * event has no id.
    */
   dateOf(id: string): number {
     return this.#dates.get(id) ?? this.#now;
@@ -340,20 +344,19 @@ class PageGroup {
 }
 
 /**
- * HTTP statuses that may refuse a position that has left the log. The platform document defines neither how long the
- * log keeps events nor the response to an old position (section 6).
+ * HTTP statuses with which the platform may refuse a position that has left the log. The platform document defines
+ * neither how long the log keeps events nor the response to an old position (section 6).
  */
 const statuses: ReadonlySet<number> = new Set([400, 404, 410, 416, 422]);
 
-/** Returns whether the platform may have refused a read because of its start position. */
 function mayRefusePosition(error: unknown): error is ApiError {
   return error instanceof ApiError && statuses.has(error.status);
 }
 
 /**
- * Stored position that the platform refuses, until there is a new one. Reading then restarts at the oldest event. A
- * trimmed log has no events up to the position. A platform that refused the position by mistake returns all of them;
- * they are done, even if the inbox has deleted them.
+ * Stored position that the platform refuses, until there is a new position. Reading restarts at the oldest event. A
+ * trimmed log has no events up to the refused position. A platform that refused it by mistake returns all of them.
+ * These events are done, even if the inbox has deleted them.
  */
 class RefusedPosition {
   #cursor: string | undefined;
@@ -369,21 +372,21 @@ class RefusedPosition {
     this.#isLogged = false;
   }
 
-  /** Clears the refused position, because there is a new position. */
+  /** Clears the refused position once there is a new position. */
   replace(log: Logger): void {
     this.logLeftOut(log);
     this.#cursor = undefined;
     this.#leftOut.clear();
   }
 
-  /** Returns whether to skip an event because it is not after the position. */
+  /** Returns whether to skip an event because it does not come after the refused position. */
   leavesOut(id: string): boolean {
     const isDone = this.covers(id);
     if (isDone && !this.#isLogged) this.#leftOut.add(id);
     return isDone;
   }
 
-  /** Logs once how many events were skipped, because they may not have been handled. */
+  /** Logs once how many events were skipped, because some may not have been handled. */
   logLeftOut(log: Logger): void {
     if (this.#leftOut.size === 0 || this.#isLogged) return;
     this.#isLogged = true;
@@ -393,7 +396,9 @@ class RefusedPosition {
     );
   }
 
-  /** Returns whether an event or a position is not after the refused one. False if the two are not comparable. */
+  /**
+   * Returns whether an event or a position is at or before the refused position. False if the two are not comparable.
+   */
   covers(id: string): boolean {
     const cursor = this.#cursor;
     if (cursor === undefined || idFamily(id) !== idFamily(cursor)) return false;
@@ -401,12 +406,12 @@ class RefusedPosition {
   }
 }
 
-/** Id of an event and its creation time, in ms since 1970 on the platform's clock. */
+/** An event's id and creation time, in ms since 1970 on the platform's clock. */
 type Dated = readonly [id: string, at: number];
 
 /**
- * Determines when events were created. An event counts as created when first seen if its date is unreadable or in the
- * future, or if the platform's time is unknown. Otherwise such an event would look new on each read, and the cursor
+ * Determines when events were created. If an event's date is unreadable or in the future, or the platform's time is
+ * unknown, the event counts as created when it was first seen. Otherwise it would look new on each read, and the cursor
  * would never pass it.
  */
 class EventDates {
@@ -436,7 +441,6 @@ class EventDates {
   }
 }
 
-/** Returns the id, or the whole event if it has no id. */
 function keyOf(raw: unknown, id: unknown): string {
   return idText(id) ?? textOf(raw) ?? "";
 }

@@ -10,11 +10,11 @@
  */
 export type Mode = "auditing" | "polling";
 
-/** An event found in the log before the webhook delivered it. */
+/** An event that the bot found in the log before the webhook delivered it. */
 export interface FoundEvent {
   readonly id: string;
   readonly type: string;
-  /** Creation time, or the time when the event was found if the date is unreadable. */
+  /** Creation time, or the time when the event was found if its date is unreadable. */
   readonly at: number;
 }
 
@@ -28,18 +28,18 @@ export interface ModeState {
   readonly mode: Mode;
   /** Events that the webhook has not delivered yet. */
   readonly unconfirmed: readonly AwaitedEvent[];
-  /** Event types that arrive by webhook. The webhook may be subscribed to only some types. */
+  /** Event types that arrive by webhook, because the webhook may be subscribed to only some types. */
   readonly webhookTypes: ReadonlySet<string>;
-  /** Event ids in the last delivery. */
+  /** Ids of the events in the last delivery. */
   readonly lastDelivery: ReadonlySet<string>;
-  /** Time of the first delivery after the last switch to polling; `undefined` before it. */
+  /** Time of the first delivery after the last switch to polling. `undefined` until then. */
   readonly deliveredAt: number | undefined;
-  /** Number of consecutive rounds that found no event missing from the webhook. */
+  /** Number of consecutive rounds in which every event had arrived by webhook. */
   readonly cleanRounds: number;
 }
 
 export type Observation =
-  /** The webhook delivered these events, new or repeated. */
+  /** The webhook delivered these events. They may be new or repeated. */
   | {
       readonly kind: "delivery";
       readonly now: number;
@@ -63,13 +63,13 @@ export interface ModeStep {
   readonly switched?: { readonly to: Mode; readonly reason: string };
 }
 
-/** Maximum number of unconfirmed events to track. More would add no information. */
+/** Maximum number of unconfirmed events to track. More events would add no information. */
 const MAX_UNCONFIRMED = 1_000;
 
 /**
- * Minimum time that the webhook has after an event was found, in ms. An event that was committed late may look old when
- * it is found, while its delivery is still in progress. Shorter than two polls, so that it does not delay the switch to
- * polling.
+ * Minimum time that the webhook gets after an event was found, in ms. An event that was committed late may look old
+ * when it is found, while its delivery is still in progress. The time is shorter than two polls, so it does not delay
+ * the switch to polling.
  */
 const UNDER_WAY_MS = 5_000;
 
@@ -103,14 +103,15 @@ export function observe(state: ModeState, observation: Observation, silenceMs: n
   }
 }
 
-/** Returns the time at which to check the state without an observation; `undefined` if no check is due. */
+/** Returns the time at which to check the state even without an observation, or `undefined` if no check is due. */
 export function nextDeadline(state: ModeState, silenceMs: number): number | undefined {
   if (state.mode === "polling" || state.unconfirmed.length === 0) return undefined;
   return Math.min(...state.unconfirmed.map((event) => dueAt(event, silenceMs)));
 }
 
 /**
- * Returns the deadline for the webhook to deliver an event. A creation date later than the time of finding is ignored.
+ * Returns the deadline for the webhook to deliver an event. Ignores a creation date later than the time when the event
+ * was found.
  */
 function dueAt({ at, foundAt }: AwaitedEvent, silenceMs: number): number {
   return Math.max(Math.min(at, foundAt) + silenceMs, foundAt + UNDER_WAY_MS);
@@ -125,7 +126,7 @@ function delivered(
   const unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
   const next = { ...state, webhookTypes, unconfirmed, lastDelivery: ids };
   if (state.mode === "auditing" || events.length === 0) return next;
-  // A repeated event means that the platform does not receive our responses, and the webhook will soon be silent.
+  // A repeated event means that the platform does not receive the bot's responses, and the webhook will soon be silent.
   if (events.some(({ id }) => state.lastDelivery.has(id))) {
     return startPolling(next);
   }
@@ -149,7 +150,7 @@ function polled(
   { found, now, partial = false }: Extract<Observation, { kind: "round" }>,
   silenceMs: number,
 ): ModeStep {
-  // Before the first delivery there is no basis for comparison.
+  // Before the first delivery, there is nothing to compare the log with.
   if (state.deliveredAt === undefined) return { state };
   const { deliveredAt } = state;
   const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
@@ -159,7 +160,7 @@ function polled(
   if (late.length > 0) return { state: startPolling(without(state, late)) };
   const cleanRounds = partial ? state.cleanRounds : state.cleanRounds + 1;
   const next = { ...state, unconfirmed, cleanRounds };
-  // True once every event that the webhook does not deliver would be overdue.
+  // Polling ends only once any event that the webhook does not deliver would be overdue.
   const doubtful = unconfirmed.some(({ at }) => now - at > silenceMs);
   const proven = unconfirmed.length === 0 || (!doubtful && now - deliveredAt > silenceMs);
   if (cleanRounds < CLEAN_ROUNDS || !proven) return { state: next };
@@ -186,7 +187,7 @@ function startPolling(state: ModeState): ModeState {
 }
 
 /**
- * Removes the types of late events until an event of the type arrives again. If the owner has changed the webhook's
+ * Removes the types of late events until an event of that type arrives again. If the owner has changed the webhook's
  * subscription, the webhook works but no longer delivers these types.
  */
 function without(state: ModeState, late: readonly FoundEvent[]): ModeState {
@@ -200,14 +201,17 @@ function awaiting(state: ModeState, found: readonly FoundEvent[], now: number): 
   return [...state.unconfirmed, ...awaited].slice(-MAX_UNCONFIRMED);
 }
 
-/** A type that never arrived by webhook is outside its subscription, unless no event ever arrived. */
+/**
+ * Returns whether the webhook should have delivered an event. A type that never arrived by webhook is outside its
+ * subscription, unless no event ever arrived.
+ */
 function isExpected(state: ModeState, event: FoundEvent): boolean {
   return state.webhookTypes.size === 0 || state.webhookTypes.has(event.type);
 }
 
 /**
- * An event created while the webhook was off may never be delivered. It may also be found late, because only an audit
- * finds an event that was committed late and lies before the head.
+ * Returns whether an event was created while the webhook was off, so it may never be delivered. Such an event may be
+ * found late, because only an audit finds events that were committed late, before the head.
  */
 function isFromBefore({ deliveredAt }: ModeState, { at }: FoundEvent): boolean {
   return deliveredAt !== undefined && at < deliveredAt;

@@ -17,52 +17,54 @@ import type { PollerStatus } from "./snapshot.ts";
 
 export interface PollerOptions extends Omit<LogReaderOptions, "term" | "firstStart"> {
   readonly clock: Clock;
-  /** `auto` switches between auditing and polling; `polling` never audits. */
+  /** `auto` switches between auditing and polling. `polling` always polls. */
   readonly delivery: "auto" | "polling";
   /** Interval between rounds while polling, in ms. */
   readonly pollIntervalMs: number;
   /** Interval between rounds while auditing, in ms. */
   readonly auditIntervalMs: number;
-  /** Time that the webhook has to deliver an event, in ms. */
+  /** Time that the webhook may take to deliver an event, in ms. */
   readonly silenceMs: number;
   /** Event types that have ever arrived by webhook. */
   readonly webhookTypes: ReadonlySet<string>;
   /** Source of the retry jitter. Default `Math.random`. */
   readonly random?: Random;
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
-  /** The bot's other instances; absent if the inbox serves only one process. */
+  /** The bot's other instances. Absent if the inbox serves only one process. */
   readonly peers?: SharedPeers | undefined;
   /**
-   * True while the log returns events from after the restored backup. Most of them were acknowledged and will not be
-   * delivered again, so they do not show whether the webhook works.
+   * True while the log returns events created after the restored backup. Most of them were acknowledged before the
+   * restore and will not be delivered again, so they do not show whether the webhook works.
    */
   readonly isCatchingUp?: (() => boolean) | undefined;
 }
 
-/** Period in which this instance reads the log: the process's lifetime, or a term if there are several instances. */
+/**
+ * Period in which this instance reads the log: the lifetime of the process, or a term if there are several instances.
+ */
 interface Reading {
   readonly reader: LogReader;
   readonly signal: AbortSignal;
-  /** Absent without other instances. */
+  /** Absent if there is only one instance. */
   readonly term: Term | undefined;
-  /** Deliveries before this time are already in the state, on the bot's clock. */
+  /** Time on the bot's clock. Deliveries before it are already in the state. */
   readonly knownUntil: number;
   /** Time of the last audit, on the bot's clock. */
   auditedAt: number;
 }
 
-/** Longest pause after consecutive failures, and the pause if the token lacks a scope, in ms. */
+/** Longest pause after consecutive failures, in ms. Also the pause while the token lacks a scope. */
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * Rounding error of the platform's time, in ms. The time comes from a header in whole seconds, so it may be this much
- * later.
+ * Rounding error of the platform's time, in ms. The time comes from a header in whole seconds, so the actual time may
+ * be this much later.
  */
 const DATE_STEP_MS = 1_000;
 
 /**
- * Reads the event log repeatedly, and decides how often. The webhook is a hint; the log is the truth. One instance
- * reads, and the other instances follow its state.
+ * Reads the event log repeatedly, and decides how often. The webhook is a hint, and the log is the truth. One instance
+ * reads the log, and the others follow its state.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -75,7 +77,7 @@ export class Poller {
   #state: ModeState;
   /** `undefined` while another instance reads the log. */
   #reading: Reading | undefined;
-  /** Event ids delivered by webhook during a round. */
+  /** Ids of events that the webhook delivered during a round. */
   #deliveredMeanwhile: Set<string> | undefined;
   #loop: Promise<void> = Promise.resolve();
 
@@ -97,7 +99,6 @@ export class Poller {
     return this.#state.mode;
   }
 
-  /** True if this instance reads the log. */
   get leads(): boolean {
     return this.#reading !== undefined;
   }
@@ -131,7 +132,7 @@ export class Poller {
     else peers.publishDelivery(events);
   }
 
-  /** Reads the log during each term of this instance, and follows the leader otherwise. */
+  /** Reads the log during each of this instance's terms, and otherwise follows the leader. */
   async #readInTurn(peers: SharedPeers): Promise<void> {
     const { signal: stop } = this.#stopping;
     const unsubscribe = peers.onSaved(() => {
@@ -155,7 +156,6 @@ export class Poller {
     return saved;
   }
 
-  /** Reads the log until the signal aborts. */
   async #read({
     signal,
     term,
@@ -168,7 +168,7 @@ export class Poller {
     const reading: Reading = { reader, signal, term, knownUntil, auditedAt };
     this.#reading = reading;
     let isOpen = false;
-    // True until the first round after startup is over.
+    // True until the first round after startup has ended.
     let isResumed = false;
     while (!signal.aborted) {
       try {
@@ -193,7 +193,7 @@ export class Poller {
   /**
    * Reads the log to its end, and decides from the missing events whether the webhook works.
    *
-   * @param isResumed true for the first round after a start that continues from a stored cursor
+   * @param isResumed true in the first round after a start that continues from a stored cursor
    */
   async #round(reading: Reading, isResumed: boolean): Promise<void> {
     const { clock, auditIntervalMs, platformClock, log, isCatchingUp } = this.#options;
@@ -248,7 +248,8 @@ export class Poller {
     const status = error instanceof ApiError ? error.status : undefined;
     this.#failures += 1;
     this.#status = { ...this.#status, lastPollAt: clock.now(), lastPollError: { code, status } };
-    // Excludes a fully refused token. The client has logged it, and it counts as an outage.
+    // A 403 that refuses the whole token does not count as a missing scope. The client has logged it, and it counts as
+    // an outage.
     const lacksScope = error instanceof ApiError && status === 403 && !error.refusesToken;
     const retryInMs = lacksScope ? MAX_PAUSE_MS : this.#retryInMs(error);
     const meanwhile = lacksScope ? this.#meanwhile() : undefined;
@@ -265,13 +266,13 @@ export class Poller {
 
   /** Describes how the bot continues without the log. */
   #meanwhile(): string {
-    if (this.#options.delivery === "polling") return "no event arrives until then";
+    if (this.#options.delivery === "polling") return "no events arrive until then";
     return this.mode === "auditing"
       ? "webhook deliveries continue, but lost deliveries are not detected"
       : "until then only webhook deliveries arrive";
   }
 
-  /** Waits for the next round. Wakes up earlier when an event becomes overdue. */
+  /** Waits for the next round, or until an event becomes overdue. */
   async #rest(reading: Reading): Promise<void> {
     const { clock, pollIntervalMs, auditIntervalMs, silenceMs, platformClock } = this.#options;
     const { reader, signal } = reading;
@@ -288,7 +289,7 @@ export class Poller {
     }
   }
 
-  /** Observes the deliveries of all instances. A single instance observes each delivery on arrival. */
+  /** Observes the deliveries to all instances. A single instance observes each delivery on arrival. */
   async #pollDeliveries({ knownUntil }: Reading): Promise<void> {
     const { peers, platformClock, clock } = this.#options;
     if (peers === undefined) return;
@@ -298,7 +299,6 @@ export class Poller {
     }
   }
 
-  /** Saves the state for the other instances. */
   async #save({ term }: Reading): Promise<void> {
     if (term === undefined) return;
     const snapshot = { state: this.#state, status: this.status };
@@ -318,7 +318,7 @@ export class Poller {
     const { to, reason } = switched;
     this.#status = { ...this.#status, modeSince: clock.now(), modeReason: reason };
     channels.mode.publish({ bot, mode: to, reason });
-    // The bot author's function may throw or reject, which must end neither the loop nor the process.
+    // The bot author's function may throw or reject. Neither may end the loop or the process.
     Promise.resolve()
       .then(() => onSwitch?.(to, reason))
       .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));

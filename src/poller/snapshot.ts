@@ -2,9 +2,9 @@ import * as z from "../core/zod.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Mode, ModeState } from "./mode.ts";
 
-/** Error of a failed read. Contains only codes, because the platform's messages may quote any text. */
+/** Error of a failed read. It contains only codes, because the platform's messages may quote any text. */
 export interface PollFailure {
-  /** A code of docs/reference/errors.md; INTERNAL for an error without a code. */
+  /** An error code from docs/reference/errors.md, or INTERNAL for an error without a code. */
   readonly code: ErrorCode;
   /** HTTP status if the platform refused the request. */
   readonly status: number | undefined;
@@ -18,20 +18,19 @@ export interface PollerStatus {
   /** Reason for the current mode. */
   readonly modeReason: string;
   /**
-   * Stored position in the log. Every event before this position is in the inbox. The position stays about a minute
-   * behind the present. `undefined` before the first read, while the log is empty, and while the platform refuses the
-   * position.
+   * Stored position in the log. Every event before it is in the inbox. The position stays about a minute behind the
+   * present. `undefined` before the first read, while the log is empty, and while the platform refuses the position.
    */
   readonly cursor: string | undefined;
-  /** Time when the last read of the log ended or failed. */
+  /** Time when the last read of the log succeeded or failed. */
   readonly lastPollAt: number | undefined;
-  /** Error of the last read; `undefined` if it succeeded. */
+  /** Error of the last read. `undefined` if it succeeded. */
   readonly lastPollError: PollFailure | undefined;
-  /** Time when the last read that reached the log's end began. */
+  /** Time when the last read to reach the log's end began. */
   readonly readToEndAt: number | undefined;
 }
 
-/** State of the poller that reads the log, sufficient for another instance to continue. */
+/** State of the poller that reads the log. It suffices for another instance to continue. */
 export interface Snapshot {
   readonly state: ModeState;
   readonly status: PollerStatus;
@@ -39,7 +38,7 @@ export interface Snapshot {
 
 const age = z.number().nullable();
 
-/** Fields added by newer versions are ignored. An incompatible change gets another format number. */
+/** Newer versions may add fields, which are ignored. An incompatible change gets another format number. */
 const snapshotSchema = z.object({
   format: z.literal(1),
   state: z.object({
@@ -63,7 +62,7 @@ const snapshotSchema = z.object({
   }),
 });
 
-/** @param now on the status's clock */
+/** @param now the time on the status's clock */
 export function writeSnapshot({ state, status }: Snapshot, now: number): string {
   const ago = (at: number | undefined) => (at === undefined ? null : now - at);
   const { lastPollError: error } = status;
@@ -87,7 +86,7 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
 }
 
 /**
- * Parses a snapshot; `undefined` if another version wrote it in another format.
+ * Parses a snapshot. Returns `undefined` if another version wrote it in another format.
  *
  * @param at time when the snapshot was written, on the reader's clock
  */
@@ -110,7 +109,7 @@ export function readSnapshot(text: string, at: number): Snapshot | undefined {
       modeReason: status.modeReason,
       cursor: status.cursor ?? undefined,
       lastPollAt: before(status.lastPollMsAgo),
-      // A newer version's code is unknown here, but it is only displayed.
+      // A newer version's code is unknown here. It is only displayed.
       lastPollError: error
         ? { code: error.code as ErrorCode, status: error.status ?? undefined }
         : undefined,

@@ -20,14 +20,13 @@ import {
 import { answerLocal, isLocalPath, type LocalChannel } from "./local-channel.ts";
 import type { Incoming, Webhook } from "./receive.ts";
 
-/** Handles requests to the webhook and calls `next` for all others, as Express expects. */
+/** Handles requests to the webhook and calls `next` for all other requests, as Express expects. */
 export type WebhookMiddleware = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void;
 
-/** A bot's HTTP endpoints. */
 export interface Endpoints {
   /** Absent without a webhook (DELIVERY=polling). */
   readonly webhook: Webhook | undefined;
@@ -60,7 +59,7 @@ export function toNodeListener(
   };
 }
 
-/** Creates a handler for web-standard requests, which needs neither a port nor a server. */
+/** Creates a handler for web-standard requests. It needs neither a port nor a server. */
 export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Response> {
   return async (request) => {
     const { status, headers, body } = await answerAny(fromWeb(request), endpoints);
@@ -71,10 +70,9 @@ export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Res
 /**
  * Creates middleware for an existing Express 5 application.
  *
- * @param webhook returns the current webhook; `undefined` without one (DELIVERY=polling)
- * @param onStray called with the path of a signed request outside the webhook, most likely because the path is
- *   misconfigured
- * @param local returns the operations for the local platform; `undefined` before the start
+ * @param webhook returns the current webhook, or `undefined` without one (DELIVERY=polling)
+ * @param onStray called with the path of a signed request outside the webhook. The path is most likely misconfigured.
+ * @param local returns the operations for the local platform, or `undefined` before the start
  */
 export function toExpress(
   webhook: () => Webhook | undefined,
@@ -87,7 +85,7 @@ export function toExpress(
     const access = local();
     const answering = current?.receive(incoming) ?? (access && answerChannel(incoming, access));
     if (answering !== undefined) {
-      // Respond here, because the application's own error page could reveal details about the bot.
+      // Respond to errors here, because the application's own error page could reveal details about the bot.
       void answering.catch(() => internal).then((answer) => write(request, response, answer));
       return;
     }
@@ -107,12 +105,12 @@ async function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Pr
 }
 
 /**
- * Remedy for a refused report. Even a client on this machine needs the token, because a local address may belong to a
- * proxy.
+ * Remedy if the report is refused. Even a client on this machine needs the token, because a local address may belong to
+ * a proxy.
  */
 const REPORT_REMEDY = "Send Authorization: Bearer <SERVICE_API_KEY> to read the report.";
 
-/** Responds to `/healthz` and `/readyz`, and with 404 to any other path. */
+/** Responds to `/healthz` and `/readyz`, and sends a 404 for any other path. */
 async function answerHealth(incoming: Incoming, options: HealthOptions): Promise<Answer> {
   const { method, path, query, headers } = incoming;
   const { apiKey } = options;
@@ -137,7 +135,9 @@ async function answerHealth(incoming: Incoming, options: HealthOptions): Promise
   return isVerbose ? json(503, { error: notReady.error, ...more }, retryAfter) : notReady;
 }
 
-/** Returns the response to the local platform. `undefined` if the path differs or the request lacks the bot's token. */
+/**
+ * Returns the response to the local platform, or `undefined` if the path differs or the request lacks the bot's token.
+ */
 function answerChannel(
   incoming: Incoming,
   { apiKey, local }: LocalAccess,
@@ -147,13 +147,12 @@ function answerChannel(
   return answerLocal(incoming, local);
 }
 
-/** Compares in constant time. */
 function isBearer(header: string | readonly string[] | undefined, token: string): boolean {
   const given = typeof header === "string" && /^Bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
   return typeof given === "string" && timingSafeEqual(digest(given), digest(token));
 }
 
-/** Hashes texts to the same length, which the comparison requires. */
+/** Hashes a text, because the constant-time comparison needs equal lengths. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
@@ -168,7 +167,7 @@ type NodeRequest = IncomingMessage & {
 function fromNode(request: NodeRequest): Incoming {
   return {
     method: request.method ?? "GET",
-    // The path that the client sent, even if Express has mounted the middleware under a prefix.
+    // Use the path that the client sent, even if Express has mounted the middleware under a prefix.
     ...target(request.originalUrl ?? request.url ?? "/"),
     mountedPath: target(request.url ?? "/").path,
     headers: request.headers,
@@ -192,8 +191,8 @@ function fromWeb(request: Request): Incoming {
 }
 
 /**
- * Reads the raw bytes, from the stream or from the Buffer that a body parser has kept. `express.raw()` keeps a Buffer
- * in `body`, and some hosts keep one in `rawBody`.
+ * Reads the raw bytes, from the stream or from the Buffer kept by a body parser. `express.raw()` keeps it in `body`,
+ * and some hosts keep it in `rawBody`.
  */
 async function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<Uint8Array> {
   const kept = [request.body, request.rawBody].find((value) => value instanceof Uint8Array);
@@ -205,7 +204,9 @@ async function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<U
   return await readRequestBody(request, bounds);
 }
 
-/** Splits a URL. A trailing slash is dropped, because it is a common mistake in the portal's URL field. */
+/**
+ * Splits a URL into path and query. Drops a trailing slash, because it is a common mistake in the portal's URL field.
+ */
 function target(url: string): Pick<Incoming, "path" | "query"> {
   const [path = "/", ...rest] = url.split("?");
   const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

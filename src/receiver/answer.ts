@@ -6,7 +6,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** Reason for a response that is not 2xx, for the log. */
+  /** Reason for a response other than 2xx, for the log. */
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 }
 
@@ -25,7 +25,7 @@ export function json(status: number, body: unknown, headers: Headers = {}): Answ
   };
 }
 
-/** Returns the response `{"error":{"code","message"}}`. It is all that a sender sees. */
+/** Returns a response with the body `{"error":{"code","message"}}`. A sender sees nothing else. */
 export function failure(
   status: number,
   code: ErrorCode,
@@ -63,7 +63,7 @@ const ALREADY_PARSED =
 const close = { connection: "close" };
 
 const bodyFailures: Readonly<Record<BodyProblem, (limit: number) => Answer>> = {
-  // Keep the connection open while the rest of the body is dropped, because a proxy responds to a reset connection with
+  // Keep the connection open while the rest of the body is dropped, because a proxy turns a reset connection into a
   // 502.
   too_large: (limit) => failure(413, "BODY_TOO_LARGE", `The body is larger than ${limit} bytes.`),
   incomplete: () =>

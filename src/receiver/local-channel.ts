@@ -10,7 +10,7 @@ export interface LocalChannel {
   readonly inbox: InboxAdmin;
   readonly schedule: {
     crons(): Promise<readonly CronView[]>;
-    /** Resolves to the event's id. `undefined` if there is no such cron. */
+    /** Resolves to the event's id, or to `undefined` if there is no cron job with that name. */
     fireCron(name: string): Promise<string | undefined>;
     /** Resolves to the number of fired timers. */
     fireTimers(name: TimerName): Promise<number>;
@@ -26,16 +26,15 @@ export interface LocalRequest {
 
 const PREFIX = "/local/v1/";
 
-/** Items per page. */
 const PAGE = 50;
 
 /** Maximum length of a displayed state, in characters. The CLI shows longer states. */
 const MAX_VALUE = 4_000;
 
-/** Reason that the inbox stores with a discarded event. */
+/** Reason stored with a discarded event. */
 const REASON = "discarded in the local platform's portal";
 
-/** An operation on the channel. Its path follows {@link PREFIX}. */
+/** An operation of the channel. Its path is relative to {@link PREFIX}. */
 interface Operation {
   readonly method: "GET" | "POST";
   readonly path: RegExp;
@@ -120,7 +119,7 @@ function refusal(error: unknown, log: Logger): Answer {
   return failure(error.code === MISSING ? 404 : 409, error.code, error.message);
 }
 
-/** Code for an event, cron or timer that does not exist. */
+/** Code for an event, cron job or timer that does not exist. */
 const MISSING: ErrorCode = "EVENT_NOT_FOUND";
 
 function missing(what: string): ServiceBotError {
@@ -186,7 +185,7 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Decodes a path segment. An incorrectly encoded segment matches nothing. */
+/** Decodes a path segment. Returns an empty string, which matches nothing, if the segment is invalid. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

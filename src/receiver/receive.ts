@@ -30,12 +30,12 @@ import {
   retryAfter,
 } from "./answer.ts";
 
-/** A request, from any server. */
+/** A request from any server. */
 export interface Incoming {
   readonly method: string;
-  /** The path, without the query or a trailing slash. */
+  /** The path without the query or a trailing slash. */
   readonly path: string;
-  /** Path below the mount point of the middleware in Express. Absent in other servers. */
+  /** Path below the middleware's mount point in Express. Absent in other servers. */
   readonly mountedPath?: string;
   /** Text after the question mark. Empty if there is no query. */
   readonly query: string;
@@ -47,7 +47,7 @@ export interface Incoming {
    * @throws {BodyError}
    */
   read(bounds: BodyBounds): Promise<Uint8Array>;
-  /** Drops the body without reading it. */
+  /** Discards the body without reading it. */
   drop(): void;
 }
 
@@ -65,7 +65,10 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   /** Clock for `lastDeliveryAt`. Default `clock`. */
   readonly steady?: Clock;
   readonly log: Logger;
-  /** Notified of each stored batch, including duplicates, because a delivery proves that the webhook works. */
+  /**
+   * Notified of each stored batch, even if it contains only duplicates, because a delivery proves that the webhook
+   * works.
+   */
   readonly fallback?: { delivered(events: readonly NewEvent[]): void } | undefined;
   /** The bot named in channel messages. */
   readonly bot?: object | undefined;
@@ -74,7 +77,6 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
 /** Responds to requests to the webhook's path. */
 export type Webhook = Pick<Receiver, "receive">;
 
-/** Header that contains the number of events in a delivery. */
 const EVENT_COUNT_HEADER = "x-service-event-count";
 
 /** Interval between two log lines about the same old secret, in ms. */
@@ -96,26 +98,24 @@ export class Receiver {
     this.#options = options;
   }
 
-  /** Time when the last batch was stored, in ms since 1970. Duplicates and empty batches count as well. */
+  /** Time when the last batch was stored, in ms since 1970. Duplicates and empty batches count too. */
   get lastDeliveryAt(): number | undefined {
     return this.#lastDeliveryAt;
   }
 
-  /**
-   * Stops acknowledging batches, including a batch that is being stored, because another inbox has replaced this one.
-   */
+  /** Stops acknowledging batches, even a batch that is being stored, because another inbox has replaced this inbox. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Returns the response to a request to the webhook. `undefined` if the path differs. */
+  /** Returns the response to a webhook request, or `undefined` if the path differs. */
   receive(incoming: Incoming): Promise<Answer> | undefined {
     return atWebhook(this.#options.path, incoming, () => this.#receive(incoming));
   }
 
   async #receive(incoming: Incoming): Promise<Answer> {
     const { clock, secrets, maxBodyBytes: limit, budget, timeoutMs } = this.#options;
-    // Check the header before reading the body, so that unauthenticated senders cannot make the bot read one.
+    // Check the header before reading the body, so that unauthenticated senders cannot make the bot read a body.
     const head = readSignature(incoming.headers[SIGNATURE_HEADER], clock.now());
     if (!head.ok) {
       incoming.drop();
@@ -132,8 +132,8 @@ export class Receiver {
     const verdict = verifyBody(body, head, { secrets, now: started });
     if (!verdict.ok) return await this.#refuseSignature(verdict);
     this.#noteSecret(verdict.secretIndex, started);
-    // Read the trace header only after checking the signature. It is not signed itself, and an attacker could use it to
-    // add spans to other traces.
+    // Read the trace header only after checking the signature. The header itself is not signed, and an attacker could
+    // use it to add spans to other traces.
     const parent = readTraceparent(incoming.headers[TRACEPARENT_HEADER]);
     const count = incoming.headers[EVENT_COUNT_HEADER];
     return await this.#trace(parent, async (work) => {
@@ -153,7 +153,7 @@ export class Receiver {
     const { events } = wire;
     const announced = readCount(count);
     if (announced !== undefined && announced !== events.length) {
-      // A mismatch only causes a warning, because the header is not signed and nothing depends on it.
+      // Only warn about a mismatch, because the header is not signed and nothing depends on it.
       log.warn(
         { announced, events: events.length },
         "X-Service-Event-Count differs from the number of events in the body",
@@ -184,7 +184,7 @@ export class Receiver {
     return this.#trace(undefined, async () => this.#refuse(answer));
   }
 
-  /** Publishes a response that is not 2xx. */
+  /** Publishes a response other than 2xx. */
   #refuse(
     answer: Answer,
     about: Pick<ChannelMessages["delivery"], "ms" | "error" | "trace"> = {},
@@ -215,7 +215,7 @@ export class Receiver {
     throw new ServiceBotError("STORE_UNAVAILABLE", "The bot has closed its inbox.");
   }
 
-  /** The batch is already stored, so it must not fail if the poller does. */
+  /** Notifies the poller. A failure is only logged, because the batch is already stored. */
   #notifyFallback(batch: readonly NewEvent[]): void {
     try {
       this.#options.fallback?.delivered(batch);
@@ -224,11 +224,11 @@ export class Receiver {
     }
   }
 
-  /** Logs during a rotation that an old secret is still in use, so that operators know when to remove it. */
+  /** Logs during a rotation that an old secret is still in use, so that operators know when they can remove it. */
   #noteSecret(index: number, now: number): void {
     if (index === 0) return;
     const loggedAt = this.#oldSecretLoggedAt.get(index) ?? Number.NEGATIVE_INFINITY;
-    // Compare in both directions, because the line must be logged even if the clock was set back.
+    // Compare in both directions, so that the line is logged even if the clock was set back.
     if (Math.abs(now - loggedAt) < OLD_SECRET_INTERVAL_MS) return;
     this.#oldSecretLoggedAt.set(index, now);
     const { log, secrets } = this.#options;
@@ -257,7 +257,7 @@ export function beforeStart(path: string): Webhook {
   };
 }
 
-/** Responds with `answer` to a POST to the webhook's path. `undefined` if the path differs. */
+/** Responds with `answer` to a POST to the webhook's path. Returns `undefined` if the path differs. */
 function atWebhook(
   webhook: string,
   incoming: Incoming,
@@ -288,7 +288,7 @@ const storeUnavailable = failure(
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads a body. `undefined` unless the body is `{"events":[…]}`. */
+/** Parses a body. Returns `undefined` unless it has the form `{"events":[…]}`. */
 function readBody(body: Uint8Array): WireEvents | undefined {
   try {
     return readEvents(utf8.decode(body));
@@ -297,7 +297,7 @@ function readBody(body: Uint8Array): WireEvents | undefined {
   }
 }
 
-/** Reads `X-Service-Event-Count`. `undefined` if the header is absent, duplicated or not a number. */
+/** Parses `X-Service-Event-Count`. Returns `undefined` if the header is absent, duplicated or not a number. */
 function readCount(header: string | readonly string[] | undefined): number | undefined {
   return typeof header === "string" && /^[0-9]{1,15}$/.test(header) ? Number(header) : undefined;
 }

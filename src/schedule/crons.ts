@@ -13,20 +13,18 @@ export interface CronsOptions {
   readonly routes: { readonly crons: readonly CronJob[] };
 }
 
-/** Unit of cron ticks, in ms. */
 const SECOND_MS = 1_000;
 
-/** Lists and fires a bot's cron patterns. */
+/** Lists and fires a bot's cron jobs. */
 export class Crons {
   readonly #options: CronsOptions;
-  /** Last tick fired by hand in this process, in ms since 1970, by name. */
+  /** Last tick fired manually in this process, by name, in ms since 1970. */
   readonly #firedAt = new Map<string, number>();
 
   constructor(options: CronsOptions) {
     this.#options = options;
   }
 
-  /** Lists the patterns in registration order. */
   list(): Promise<readonly CronView[]> {
     const { wall, routes } = this.#options;
     const now = wall.now();
@@ -40,11 +38,11 @@ export class Crons {
   }
 
   /**
-   * Fires a cron now and returns the event's id, which, like that of any scheduled run, consists of the cron's name and
-   * the second. If the cron is also due in that second, both are one event. The schedule's position and next tick do
-   * not change.
+   * Fires a cron job now and returns the event's id. Like the id of any tick, it consists of the cron job's name and
+   * the second. If the cron job is also due in that second, both are one event. The schedule's position and next tick
+   * do not change.
    *
-   * @returns `undefined` if there is no cron with that name
+   * @returns `undefined` if there is no cron job with that name
    */
   async fire(name: string): Promise<string | undefined> {
     const { inbox, wall, routes } = this.#options;

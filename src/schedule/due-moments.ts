@@ -5,24 +5,24 @@ import { cronEvent, cronType, type OwnEvent } from "../events/own.ts";
 import type { CursorMove, Inbox } from "../inbox/inbox.ts";
 import { LookLoop, type LookLoopOptions } from "./loop.ts";
 
-/** A cron pattern and its handler's name. */
+/** A cron pattern and the name of its handler. */
 export interface CronJob {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
-  /** Determines which of the ticks that the bot missed while it was down is due on startup. */
+  /** Selects which of the ticks missed during downtime is due on startup. */
   readonly missed: "last" | "none";
   readonly moments: CronPattern;
 }
 
 export interface DueMomentsOptions extends LookLoopOptions {
   readonly inbox: Pick<Inbox, "put" | "cursor">;
-  /** Clock with the time of day. Follows corrections of the machine's clock. */
+  /** Clock with the time of day, which follows corrections to the machine's clock. */
   readonly wall: Pick<Clock, "now">;
   readonly crons: readonly CronJob[];
 }
 
-/** Delay after which a tick counts as missed, in ms, for example because the machine slept. */
+/** Delay after which a tick counts as missed, for example because the machine slept, in ms. */
 const MAX_LATE_MS = 60_000;
 
 /** Due ticks found by one check. */
@@ -32,8 +32,8 @@ interface DueCheck {
 }
 
 /**
- * Turns due cron ticks into inbox events. The next run is not stored, because ticks are computed from the pattern. A
- * tick's id makes it one event across instances and restarts.
+ * Turns due cron ticks into inbox events. The next tick is not stored, because it is computed from the pattern. A
+ * tick's id makes it the same event across instances and restarts.
  */
 export class DueMoments {
   readonly #options: DueMomentsOptions;
@@ -46,7 +46,7 @@ export class DueMoments {
     this.#loop = new LookLoop(options, () => this.#look());
   }
 
-  /** Resolves after the first check, which stores a new cron's position. */
+  /** Resolves after the first check, which stores the positions of new cron jobs. */
   start(): Promise<void> {
     return this.#loop.start();
   }
@@ -79,14 +79,14 @@ export class DueMoments {
     const seenAt = this.#seenAt.get(cron.name);
     const first = seenAt === undefined ? undefined : cron.moments.after(seenAt);
     const isLate = first !== undefined && now - first > MAX_LATE_MS;
-    // The time of day may have been set back.
+    // If the time of day was set back, `seenAt` lies in the future.
     const isGap = seenAt === undefined || isLate || seenAt - now > MAX_LATE_MS;
     const events = isGap ? await this.#missed(cron, now) : momentsOf(cron, seenAt, now);
     if (!isGap && events.length === 0) return { events };
     return { events, cursor: { name: cronType(cron.name), position: positionOf(cron, now) } };
   }
 
-  /** Returns the tick to make up for after a gap. A new or changed pattern has missed no tick. */
+  /** Returns the missed tick that is still due after a gap, if any. A new or changed pattern has missed no tick. */
   async #missed(cron: CronJob, now: number): Promise<readonly OwnEvent[]> {
     const { inbox, log } = this.#options;
     const { name, moments, missed } = cron;
@@ -99,7 +99,6 @@ export class DueMoments {
   }
 }
 
-/** Lists the ticks after `since`, up to and including `now`. */
 function momentsOf({ name, moments }: CronJob, since: number, now: number): readonly OwnEvent[] {
   const events: OwnEvent[] = [];
   for (let at = moments.after(since); at !== undefined && at <= now; at = moments.after(at)) {
@@ -108,12 +107,12 @@ function momentsOf({ name, moments }: CronJob, since: number, now: number): read
   return events;
 }
 
-/** Formats a position: the time up to which ticks are in the inbox, and the pattern that they were computed from. */
+/** Formats a position: the time up to which ticks are in the inbox, and the pattern from which they were computed. */
 function positionOf({ pattern, timeZone }: CronJob, now: number): string {
   return `${new Date(now).toISOString()} ${timeZone} ${pattern}`;
 }
 
-/** Returns a position's time; `undefined` if the pattern has changed. */
+/** Returns a position's time, or `undefined` if the pattern has changed. */
 function readPosition(cron: CronJob, position: string | undefined): number | undefined {
   const [at = ""] = position?.split(" ") ?? [];
   const time = Date.parse(at);

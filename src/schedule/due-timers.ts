@@ -9,7 +9,10 @@ export interface DueTimersOptions extends LookLoopOptions {
 /** Maximum number of timers fired in one transaction. */
 const PAGE = 200;
 
-/** Retry delay for a due timer that this instance could not fire, in ms. Another instance may have locked the timer. */
+/**
+ * Delay before retrying a due timer that this instance could not fire, in ms. Another instance may have locked the
+ * timer.
+ */
 const HELD_MS = 50;
 
 /** Turns due timers into inbox events. */

@@ -7,7 +7,10 @@ export interface LookLoopOptions {
   readonly log: Logger;
 }
 
-/** Processes due items. Resolves to the time in ms until the next item (0: now); `undefined` if no item is planned. */
+/**
+ * Processes due items. Resolves to the time in ms until the next item is due (0: now), or to `undefined` if no item is
+ * planned.
+ */
 export type Look = () => Promise<number | undefined>;
 
 /**
@@ -19,7 +22,7 @@ const LOOK_INTERVAL_MS = 15_000;
 /** Wait after the store has failed, in ms. */
 const STORE_RETRY_MS = 1_000;
 
-/** A loop that sleeps until the next item is due. */
+/** Checks for due items, and sleeps until the next item is due. */
 export class LookLoop {
   readonly #options: LookLoopOptions;
   readonly #look: Look;
@@ -46,7 +49,7 @@ export class LookLoop {
     await firstLook.promise;
   }
 
-  /** Stops starting checks. */
+  /** Prevents further checks. */
   close(): void {
     this.#stopping.abort();
     this.#wake.call();
@@ -79,7 +82,7 @@ export class LookLoop {
     const { clock } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      // Read before the check, because a check in progress may miss an item that is planned now.
+      // Copy the waiters before the check, because a check in progress may miss an item that is planned now.
       const waiters = [...this.#waiters];
       this.#nextAt = Number.POSITIVE_INFINITY;
       const inMs = await this.#lookOnce();

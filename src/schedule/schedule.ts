@@ -10,7 +10,7 @@ export interface ScheduleOptions
   extends Omit<DueMomentsOptions, "crons">,
     Omit<DueTimersOptions, "inbox"> {
   readonly inbox: Pick<Inbox, "put" | "cursor" | "fireTimers" | "onTimersSet" | "admin">;
-  /** Crons and timers that the bot handles. Read when the schedule starts. */
+  /** Cron jobs and timers that the bot handles. Read when the schedule starts. */
   readonly routes: {
     readonly crons: readonly CronJob[];
     readonly handlesTimers: boolean;
@@ -18,7 +18,7 @@ export interface ScheduleOptions
 }
 
 /**
- * Third source of events, besides the webhook and the event log: due timers and cron ticks. Idle if the bot handles
+ * Third source of events besides the webhook and the event log: due timers and cron ticks. Idle if the bot handles
  * neither.
  */
 export class Schedule {
@@ -35,7 +35,7 @@ export class Schedule {
     return this.#crons.list();
   }
 
-  /** Runs a cron now. See {@link Crons.fire}. */
+  /** Fires a cron job now. See {@link Crons.fire}. */
   fireCron(name: string): Promise<string | undefined> {
     return this.#crons.fire(name);
   }
@@ -43,7 +43,7 @@ export class Schedule {
   /**
    * Makes timers due now. Resolves to the number of timers once they have become events.
    *
-   * @throws {ServiceBotError} HANDLER_MISSING if the bot has no handler for the timer
+   * @throws {ServiceBotError} HANDLER_MISSING if the bot has no handler for timers
    */
   async fireTimers(name: TimerName): Promise<number> {
     if (!this.#options.routes.handlesTimers) {
@@ -57,7 +57,7 @@ export class Schedule {
     return count;
   }
 
-  /** Resolves after the first check, so that a ready bot counts later moments as missed. */
+  /** Resolves after the first check, so that ticks after startup are not counted as missed. */
   async start(): Promise<void> {
     const { routes, ...rest } = this.#options;
     const { crons, handlesTimers } = routes;
@@ -68,7 +68,7 @@ export class Schedule {
     await Promise.all(this.#sources.map((source) => source.start()));
   }
 
-  /** Stops starting writes. */
+  /** Prevents further writes. */
   close(): void {
     for (const source of this.#sources) source.close();
   }

@@ -13,18 +13,18 @@ import type { Candidates, Intent } from "./step.ts";
 const CLOCK_SLACK_MS = 3_000;
 
 /**
- * Tolerance for an intent recorded without the platform's time, in ms. Signatures are valid for 300 s, so the clock of
- * a bot that receives deliveries is off by at most that much.
+ * Tolerance for an intent recorded without the platform's time, in ms. Signatures are valid for 300 s, so a bot that
+ * receives deliveries has a clock that is off by at most 300 s.
  */
 const UNKNOWN_CLOCK_SLACK_MS = 300_000;
 
-/** Rounding error of a date in whole seconds, in ms. An effect looks up to this much older than it is. */
+/** Rounding error of a date in whole seconds, in ms. An effect may look this much older than it is. */
 const WHOLE_SECOND_MS = 1_000;
 
-/** Maximum number of pages (50 entries each) that a search reads. */
+/** Maximum number of pages that a search reads. A page has 50 entries. */
 const MAX_PAGES = 20;
 
-/** Finds the bot's messages in a conversation since the intent. */
+/** Finds the messages that the bot has sent in a conversation since the intent. */
 export async function findMessages(
   client: Client,
   conversationId: string,
@@ -36,7 +36,7 @@ export async function findMessages(
     client.dms.messages(conversationId, { limit: 50, cursor, signal }),
   );
   for await (const message of messages) {
-    // Newest first, so all further messages are older than the intent.
+    // Messages are newest first, so all further messages are older than the intent.
     if (isOlder(message.createdAt, intent, client)) break;
     if (message.fromBot) own.push(message);
   }
@@ -44,7 +44,8 @@ export async function findMessages(
 }
 
 /**
- * Finds the bot's comments since the intent, on the recorded post, because an earlier run may have chosen another post.
+ * Finds the bot's comments since the intent. Searches the post recorded in the intent, because an earlier run may have
+ * chosen another post than `present`.
  */
 export async function findComments(
   client: Client,
@@ -58,14 +59,14 @@ export async function findComments(
     client.posts.comments(postId, { limit: 50, cursor, signal }),
   );
   for await (const comment of comments) {
-    // The platform document does not define the order of comments, so all pages are read.
+    // The platform document does not define the order of comments, so read all pages.
     if (!isOlder(comment.createdAt, intent, client)) recent.push(comment);
   }
   const same = recent.filter((comment) => isSame(comment, intent));
   const matters = intent.lostRun === undefined ? same : recent;
   if (matters.length === 0) return candidates<Comment>("comment", [], intent);
   const { username } = await client.me({ signal });
-  // The platform document does not define a comment's author either. Without an author, the same text proves nothing.
+  // The platform document does not define a comment's author either. Without an author, an equal text proves nothing.
   const isUnknown = username === undefined || same.some(({ author }) => author === undefined);
   if (same.length > 0 && isUnknown) {
     throw stepUncertain(
@@ -78,7 +79,7 @@ export async function findComments(
 
 /**
  * Finds the bot's posts in the feed since the intent. The platform document does not define whose posts the feed shows,
- * so a missing post may still exist.
+ * so a post missing from the feed may still exist.
  */
 export async function findPosts(
   client: Client,
@@ -126,14 +127,17 @@ function isSame(shown: FoundContent, { request }: Intent): boolean {
   return fingerprint !== undefined && hasContentOf(fingerprint, shown);
 }
 
-/** An unreadable date counts as recent, because a false match is checked again and a miss sends the message twice. */
+/**
+ * Returns whether an effect is older than the intent. An unreadable date counts as recent, because a false match is
+ * checked again, but a miss would send the message twice.
+ */
 function isOlder(createdAt: string | undefined, intent: Intent, client: Client): boolean {
   return Date.parse(createdAt ?? "") < earliest(intent, client);
 }
 
-/** Returns the lower bound of an effect's time, in ms since 1970 on the platform's clock. */
+/** Returns the earliest possible time of an effect, in ms since 1970 on the platform's clock. */
 function earliest({ request, startedAt, lostRun }: Intent, client: Client): number {
-  // If the run was lost, only the event's time is a lower bound.
+  // A lost run left no intent, so use the event's time.
   if (lostRun !== undefined) {
     return (lostRun.eventAt ?? Number.NEGATIVE_INFINITY) - WHOLE_SECOND_MS;
   }
@@ -142,7 +146,11 @@ function earliest({ request, startedAt, lostRun }: Intent, client: Client): numb
   return startedAt + client.clockOffsetMs - UNKNOWN_CLOCK_SLACK_MS;
 }
 
-/** @throws {ServiceBotError} STEP_UNCERTAIN if there are more than `MAX_PAGES` */
+/**
+ * Reads the items of all pages.
+ *
+ * @throws {ServiceBotError} STEP_UNCERTAIN if there are more than `MAX_PAGES`
+ */
 async function* itemsOf<T>(read: ReadPage<T>): AsyncGenerator<T> {
   for await (const { items, nextCursor } of readPages(read, MAX_PAGES)) {
     yield* items;

@@ -1,10 +1,10 @@
-/** Target of a write. A message has a conversation, a comment has a post, and a post has neither. */
+/** Target of a write: a conversation for a message, a post for a comment, and neither for a post. */
 export interface Place {
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;
 }
 
-/** Record of a write, made before it is sent, that suffices to recognize the effect on the platform. */
+/** Description of a write, recorded before it is sent. It suffices to recognize the effect on the platform. */
 export interface WriteFingerprint extends Place {
   readonly text?: string | undefined;
   readonly imageCount: number;
@@ -12,7 +12,7 @@ export interface WriteFingerprint extends Place {
   readonly at?: number | undefined;
 }
 
-/** Parses a recorded request; `undefined` if the request is not a write. */
+/** Parses a recorded request. Returns `undefined` if the request is not a write. */
 export function readFingerprint(request: string): WriteFingerprint | undefined {
   if (!request.startsWith("{")) return undefined;
   const fingerprint: WriteFingerprint = JSON.parse(request);
@@ -24,14 +24,14 @@ export function refOf(kind: "dm" | "comment" | "post", id: string): string {
   return `${kind}:${id}`;
 }
 
-/** Returns a recorded request's place; `undefined` for a post. */
+/** Returns the name of a recorded request's place, or `undefined` for a post. */
 export function placeOf(request: string): string | undefined {
   return placeName(readFingerprint(request) ?? {});
 }
 
 /**
- * Returns whether an entry has the fingerprint's text and number of images. Neither a message with only images nor a
- * deleted message has text (section 2 of the platform document).
+ * Returns whether an entry has the fingerprint's text and number of images. A message with only images has no text, and
+ * neither has a deleted message (section 2 of the platform document).
  */
 export function hasContentOf(
   { text, imageCount }: WriteFingerprint,
@@ -53,8 +53,8 @@ export function mayBeAlike(one: string, other: string): boolean {
 }
 
 /**
- * Returns whether a recorded request differs from the present one in text, number of images or place. Image contents
- * are not compared, because reading them may take longer than sending them.
+ * Returns whether a recorded request differs from the current request in text, number of images or place. Image
+ * contents are not compared, because reading them may take longer than sending them.
  */
 export function differs(recorded: string, now: string): boolean {
   const [a, b] = [readFingerprint(recorded), readFingerprint(now)];

@@ -5,7 +5,7 @@ import { mayBeAlike } from "./fingerprint.ts";
 import type { Intent, Search, ShownEffect } from "./step.ts";
 
 /**
- * Decides the outcome of an effect that may have happened. Either it did not happen, or the platform shows it, or an
+ * Decides what became of an effect that may have happened. Either it did not happen, or the platform shows it, or an
  * operator must decide.
  */
 
@@ -13,8 +13,8 @@ import type { Intent, Search, ShownEffect } from "./step.ts";
 const OTHER_SENDER_MS = 1_000;
 
 /**
- * Time within which an event in another lane adopts its message, in ms. Until then, an unclaimed message may belong to
- * such an event.
+ * Time within which an event in another lane claims its message, in ms. Until then, an unclaimed message may belong to
+ * that event.
  */
 const OTHER_LANES_MS = 5_000;
 
@@ -24,10 +24,10 @@ export interface ReconcileOptions {
 }
 
 /**
- * Finds an intent's effect: the oldest message with its content that no other step has claimed. The oldest, because
- * messages are sent in order. `undefined` if the effect did not happen.
+ * Finds an intent's effect: the oldest message with its content that no other step has claimed. Messages are sent in
+ * order, so the oldest belongs to the earliest step. Resolves to `undefined` if the effect did not happen.
  *
- * @throws {RetryLater} while another process is sending the same content, or may still adopt a message
+ * @throws {RetryLater} while another process is sending the same content, or may still claim a message
  * @throws {ServiceBotError} STEP_UNCERTAIN if an operator must decide
  */
 export async function reconcile<T>(
@@ -39,7 +39,7 @@ export async function reconcile<T>(
   const { same, others, isComplete } = await search.find(intent);
   if (same.length > 0) {
     const underWay = await inbox.requestsUnderWay(claim, search.inFlightMs);
-    // Another process may have sent the candidate a moment ago and not recorded it yet.
+    // Another process may have just sent the candidate and not recorded it yet.
     if (underWay.some((other) => mayBeAlike(intent.request, other))) {
       const reason = "Another event is sending the same text. The bot retries later.";
       throw new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
@@ -59,8 +59,8 @@ export async function reconcile<T>(
 }
 
 /**
- * A lost run may have sent another text, such as the current time or a language model's reply. Any unclaimed message
- * since the event may be that reply.
+ * Throws if any other message may be the reply. A lost run may have sent another text, such as the current time or a
+ * language model's reply, so any unclaimed message since the event may be that reply.
  */
 async function refuseOtherWords(
   others: readonly string[],
@@ -77,12 +77,12 @@ async function refuseOtherWords(
   }
   throw stepUncertain(
     "The inbox was restored from a backup, and the bot may already have replied to this event. " +
-      `It has written other texts there since the backup (${unclaimed.slice(0, 3).join(", ")}).`,
+      `It has sent other texts there since the backup (${unclaimed.slice(0, 3).join(", ")}).`,
     claim.id,
   );
 }
 
-/** Certainty, after an error, about whether an effect happened. */
+/** How certain it is, after an error, whether an effect happened. */
 export type EffectCertainty =
   /** The effect cannot have happened. */
   | "absent"
@@ -91,10 +91,10 @@ export type EffectCertainty =
   /** The effect may have happened, and its request is over. */
   | "ended";
 
-/** A gateway may respond while the platform behind it is still working. */
+/** A gateway may send these statuses while the platform behind it is still working. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Returns the certainty that an error implies. The least certain of its causes counts. */
+/** Returns the certainty that an error implies. The least certain of its causes decides. */
 export function effectCertainty(error: unknown): EffectCertainty {
   const evidence = findCause(error, isEvidence);
   if (evidence === undefined) return "absent";
@@ -116,7 +116,9 @@ function isEvidence(error: Error): error is Error {
   return error instanceof ServiceBotError && error.code === "API_INVALID_RESPONSE";
 }
 
-/** An abort, or a code with which Node or its `fetch` reports a broken connection, in any of the handler's calls. */
+/**
+ * Returns whether a call was aborted, or the connection broke with one of the codes that Node or its `fetch` reports.
+ */
 function isBrokenOff(error: Error): boolean {
   return (
     /^(Abort|Timeout)Error$/.test(error.name) ||
@@ -127,14 +129,14 @@ function isBrokenOff(error: Error): boolean {
 }
 
 /**
- * Creates the error for a step whose effect can neither be found nor repeated. The error parks the event until an
+ * Creates the error for a step whose effect can be neither found nor repeated. The error parks the event until an
  * operator decides.
  */
 export function stepUncertain(reason: string, event?: string): ServiceBotError {
   return new ServiceBotError("STEP_UNCERTAIN", `${reason} ${howToSettle(event)}`);
 }
 
-/** Creates the error for a handler's own step, which could be marked as repeatable. */
+/** Creates the error for a handler's own step, which its author could mark as repeatable. */
 export function ownStepUncertain(reason: string, event: string, cause?: unknown): ServiceBotError {
   const message = `${reason} ${howToSettle(event)} If repeating the step is harmless, mark it as repeatable.`;
   return new ServiceBotError("STEP_UNCERTAIN", message, { cause });
@@ -144,7 +146,7 @@ export function ownStepUncertain(reason: string, event: string, cause?: unknown)
 export function howToSettle(event = "ID"): string {
   const retry = `npx service-bot inbox retry ${event} --assume`;
   return (
-    `Check on the platform whether the step took effect: \`${retry} done\` if yes, \`${retry} absent\` if not, ` +
-    `or discard the event. \`npx service-bot inbox show ${event}\` shows the details.`
+    `Check the platform for the step's effect. If it is there, run \`${retry} done\`. If it is not, run ` +
+    `\`${retry} absent\` or discard the event. For details, run \`npx service-bot inbox show ${event}\`.`
   );
 }

@@ -46,8 +46,8 @@ export class StepRecords {
   }
 
   /**
-   * Records a result and returns it in the form in which later runs will read it. If the result is not JSON, the step
-   * stays open, so that no later run repeats the effect.
+   * Records a result, and returns it in the form in which later runs will read it. If the result is not JSON, the step
+   * stays open, so no later run repeats the effect.
    *
    * @throws {ServiceBotError} STEP_RESULT_INVALID, LEASE_LOST
    */
@@ -100,7 +100,7 @@ export function unpackResult<T>(text: string | undefined): T {
   return value;
 }
 
-/** Wraps a result in an object so that `undefined` survives the round trip. */
+/** Serializes a result. Wraps it in an object, so that `undefined` survives the round trip. */
 function packResult(result: unknown, step: string, event: string): string {
   try {
     const text = toLosslessJson(result);

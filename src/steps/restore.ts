@@ -19,7 +19,6 @@ export interface RestoreOptions {
   readonly log: Logger;
 }
 
-/** Progress of reading the platform's event log. */
 export interface LogReading {
   readonly status: {
     readonly readToEndAt: number | undefined;
@@ -37,20 +36,20 @@ const SLOW_LOOK_INTERVAL_MS = 5_000;
 const LOG_TIMEOUT_MS = 60_000;
 
 /**
- * Tolerance for the platform's time, in ms. The time comes from a header in whole seconds, and the platform's servers
- * have slightly different clocks.
+ * Tolerance for the platform's time, in ms. The time comes from a header in whole seconds, and the clocks of the
+ * platform's servers differ slightly.
  */
 const SLACK_MS = 3_000;
 
 /**
- * Tolerance for the bot's clock, in ms. Signatures are valid for this long, so the clock of a bot that receives
- * deliveries is off by at most that much.
+ * Tolerance for the bot's clock, in ms. Signatures are valid for this long, so a bot that receives deliveries has a
+ * clock that is off by at most this much.
  */
 const MAX_CLOCK_DIFFERENCE_MS = 300_000;
 
 /**
  * Restore of an inbox from a backup. If an event was created before the first start after the restore, a lost run may
- * have made any of its steps. Such steps begin as uncertain.
+ * already have performed any of its steps. These steps begin as uncertain.
  */
 export class RestoreWindow {
   readonly #options: RestoreOptions;
@@ -75,15 +74,15 @@ export class RestoreWindow {
     return this.#mark;
   }
 
-  /** True until the log has returned the events that came after the backup. */
+  /** True until the log has returned the events created after the backup. */
   get isReadingLog(): boolean {
     return this.#mark.readAt === undefined;
   }
 
   /**
-   * Resolves when handlers may start; to false if the bot stops first. Handlers wait for the log, because otherwise a
-   * later event of a lane could run before an earlier one and adopt its replies. If the log cannot be read, the wait
-   * ends after a minute.
+   * Resolves to true when handlers may start, or to false if the bot stops first. Handlers wait for the log, because
+   * otherwise a later event in a lane could run before an earlier one and claim its replies. If the log cannot be read,
+   * the wait ends after a minute.
    *
    * @param reading `undefined` if the bot does not read the log
    */
@@ -113,17 +112,17 @@ export class RestoreWindow {
     await this.#following;
   }
 
-  /** Returns the run that may have handled an event before the restore; `undefined` if the event is newer. */
+  /** Returns the run that may have handled an event before the restore, or `undefined` if the event is newer. */
   lostRunOf(event: AnyEvent, { receivedAt }: Claim): LostRun | undefined {
     const { clock } = this.#options;
     const { at, until, readAt } = this.#mark;
     const endedMsAgo = Math.max(0, clock.now() - at);
     const setter = setterOf(event);
-    // The lost run may also have set the timer, for another time.
+    // The lost run may also have set the timer, but for another time.
     if (setter?.inDoubt) return { eventAt: this.#timeOf(setter), endedMsAgo };
     const eventAt = this.#timeOf(event);
     if (eventAt === undefined) {
-      // By the time the log was read, the bot had received all events that were in the log at the restore.
+      // When the log was read, the bot had received every event that was in the log at the restore.
       const isNew = readAt !== undefined && receivedAt > readAt + MAX_CLOCK_DIFFERENCE_MS;
       return isNew ? undefined : { eventAt, endedMsAgo };
     }
@@ -141,14 +140,14 @@ export class RestoreWindow {
     return isOwn(type) ? time + ((client.platformNow() ?? now) - now) : time;
   }
 
-  /** Completes the mark with the platform's time at this start and the time when the log was read. */
+  /** Completes the mark with the platform's time at startup and the time when the log was read. */
   async #follow(reading: LogReading | undefined, begin: () => void): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stopping;
     let hasBegun = false;
     while (!signal.aborted) {
       const isComplete = await this.#look(reading).catch((err: unknown) => {
-        log.debug({ err }, "could not save the progress of the restore");
+        log.debug({ err }, "could not save the restore's progress");
         return false;
       });
       if (!hasBegun && (!this.isReadingLog || this.#isOverdue(reading))) {
@@ -167,7 +166,7 @@ export class RestoreWindow {
   async #look(reading: LogReading | undefined): Promise<boolean> {
     const { inbox, client } = this.#options;
     await client.syncClock();
-    // Other instances' values take precedence, because one instance reads the log for all.
+    // Prefer other instances' values, because one instance reads the log for all.
     const stored = readRestoreMark(await inbox.cursor(RESTORED));
     const until = stored?.until ?? this.#mark.until ?? client.platformNow();
     const readAt = stored?.readAt ?? this.#mark.readAt ?? this.#logReadAt(reading);
@@ -179,7 +178,9 @@ export class RestoreWindow {
     return until !== undefined && readAt !== undefined;
   }
 
-  /** Returns when the log was read to its end since the start. Without a reader, there is no read to wait for. */
+  /**
+   * Returns the time when the log was read to its end after startup. Without a reader, there is no read to wait for.
+   */
   #logReadAt(reading: LogReading | undefined): number | undefined {
     if (reading === undefined) return this.#startedAt;
     const { readToEndAt } = reading.status;

@@ -1,4 +1,4 @@
-/** Types for a step, its effect, and the search for an effect that an earlier run may have made. */
+/** Types for a step, its effect, and the search for an effect that an earlier run may have caused. */
 
 import type { Logger } from "../core/logger.ts";
 import type { RunEffects } from "../effects/run-effects.ts";
@@ -11,10 +11,10 @@ export interface Job {
   readonly event: AnyEvent;
   readonly claim: Claim;
   readonly log: Logger;
-  /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
+  /** Aborts at the handler timeout, when the lease is lost, or when the bot stops. */
   readonly signal: AbortSignal;
   readonly steps: StepRunner;
-  /** States and timers to write when the run succeeds. */
+  /** States and timers to write if the run succeeds. */
   readonly effects: RunEffects;
 }
 
@@ -30,27 +30,25 @@ export interface Step<T> {
   /** True if repeating the effect is harmless. */
   readonly repeatable: boolean;
   /**
-   * Finds the effect of an earlier run. Without a search, an uncertain step is repeated if it is repeatable. Otherwise
-   * its event is parked.
+   * Finds the effect of an earlier run. Without a search, an uncertain step is repeated if it is repeatable, and
+   * otherwise its event is parked.
    */
   readonly search?: Search<T> | undefined;
-  /** Lifetime of the result, in ms. Afterwards the effect is made again. Default: unlimited. */
+  /** Lifetime of the result, in ms. Afterwards, the step runs again. Unlimited by default. */
   readonly validForMs?: number;
   /**
-   * The event's subject, if several events can share it. One event makes the step, and the other events get
+   * The event's subject, if several events can share it. One of the events runs the step, and the others get
    * `undefined`.
    */
   readonly subject?: Subject | undefined;
 }
 
-/** An effect on the outside world. */
 export interface Effect<T> {
   readonly result: T;
-  /** The effect's unique name, derived from the platform's id; `undefined` if the platform returned no id. */
+  /** The effect's unique name, derived from its id on the platform. `undefined` if the platform returned no id. */
   readonly ref?: string | undefined;
 }
 
-/** An effect found on the platform. */
 export interface ShownEffect<T> extends Effect<T> {
   readonly ref: string;
 }
@@ -60,17 +58,17 @@ export interface StepEnd<T> extends Effect<T> {
   readonly outcome: StepOutcome;
 }
 
-/** Finds an effect that an earlier run may have made. */
+/** Finds an effect that an earlier run may have caused. */
 export interface Search<T> {
-  /** Returns the effect's fingerprint, which is recorded before each attempt. May contain the time. */
+  /** Returns the effect's fingerprint, which is recorded before each attempt. It may contain the time. */
   request(): string;
   /** Finds candidates for the intent's effect on the platform. */
   find(intent: Intent): Promise<Candidates<T>>;
-  /** Time after the intent until which the request may be in progress, in ms. */
+  /** Time after the intent during which the request may still be in progress, in ms. */
   readonly inFlightMs: number;
 }
 
-/** An effect without a recorded result, which an earlier run may have made. */
+/** An effect that an earlier run may have caused, without a recorded result. */
 export interface Intent {
   /** The effect's recorded fingerprint. */
   readonly request: string;
@@ -78,14 +76,14 @@ export interface Intent {
   readonly startedAt: number;
   /** Age of the intent, in ms. */
   readonly ageMs: number;
-  /** Set if a lost run may have made the effect, with different content and at a different time. */
+  /** Set if a lost run may have caused the effect, with different content and at a different time. */
   readonly lostRun?: LostRun | undefined;
 }
 
-/** A run missing from the inbox because the inbox was restored from an older backup. */
+/** A run missing from the inbox, because the inbox was restored from an older backup. */
 export interface LostRun {
   /**
-   * Creation time of the event, in ms since 1970 on the platform's clock; `undefined` if unknown. The run's effects are
+   * The event's creation time, in ms since 1970 on the platform's clock. `undefined` if unknown. The run's effects are
    * newer.
    */
   readonly eventAt: number | undefined;
@@ -93,13 +91,13 @@ export interface LostRun {
   readonly endedMsAgo: number;
 }
 
-/** The bot's own messages, comments or posts that may be the effect of an intent. */
+/** The bot's own messages, comments or posts that may be an intent's effect. */
 export interface Candidates<T> {
   /** Candidates with the intent's content, oldest first. */
   readonly same: readonly ShownEffect<T>[];
   /** Refs of candidates with other content. */
   readonly others: readonly string[];
-  /** False if the platform may not show the effect, so that no match proves nothing. */
+  /** False if the platform may not show the effect, so that finding no match proves nothing. */
   readonly isComplete: boolean;
 }
 

@@ -22,15 +22,15 @@ import type {
 import { SubjectClaim } from "./subject.ts";
 
 /**
- * Time after which an intent is stale, in ms. After a slower write, the intent may look to other processes like a
- * finished call.
+ * Time after which an intent is stale, in ms. If the write takes longer, other processes may mistake the call for a
+ * finished one.
  */
 const FRESH_MS = 500;
 
-/** Maximum number of times a stale intent is renewed before its effect. A slow store must not prevent the step. */
+/** Maximum number of times a stale intent is renewed before the step runs. A slow store must not prevent the step. */
 const MAX_RENEWALS = 3;
 
-/** Maximum number of remembered call ends. A step whose call end is unknown waits for the longest possible call. */
+/** Maximum number of remembered call ends. If a call's end is unknown, the step waits for the longest possible call. */
 const MAX_ENDS = 10_000;
 
 export interface StepsOptions {
@@ -38,17 +38,17 @@ export interface StepsOptions {
   readonly clock: Clock;
   /** The bot named in channel messages. */
   readonly bot?: object | undefined;
-  /** The inbox's restore; `undefined` if never restored. */
+  /** Set if the inbox was restored from a backup. */
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
 }
 
 /**
- * Steps in one process. The memory may be lost with the process, because a dead process sends nothing, and the next
- * process waits for calls that may be in progress.
+ * Keeps track of the steps in one process. This memory may be lost with the process, because a dead process sends
+ * nothing, and the next process waits for calls that may be in progress.
  */
 export class Steps {
   readonly #options: StepsOptions;
-  /** The last work at each place. */
+  /** The last work queued at each place. */
   readonly #tails = new Map<string, Promise<void>>();
   /** End of each step's call, in ms on the bot's clock, in insertion order. */
   readonly #ends = new Map<string, number>();
@@ -62,7 +62,8 @@ export class Steps {
   }
 
   /**
-   * Runs `work` while no other work runs at the place. A caller must not occupy one place while it waits for another.
+   * Runs `work` while no other work runs at the place, which is a conversation or a post. A caller must not occupy one
+   * place while it waits for another.
    */
   alone<T>(place: string, work: () => Promise<T>): Promise<T> {
     const mine = (this.#tails.get(place) ?? Promise.resolve()).then(work);
@@ -77,7 +78,7 @@ export class Steps {
   /**
    * Records when a step's call ends.
    *
-   * @param end -Infinity if the call is over; `undefined` if the call is made again
+   * @param end -Infinity if the call is over, or `undefined` if the step calls again
    */
   rememberEnd(event: string, step: string, end: number | undefined): void {
     const key = JSON.stringify([event, step]);
@@ -87,7 +88,7 @@ export class Steps {
     this.#ends.set(key, end);
   }
 
-  /** Returns Infinity if the end is unknown. */
+  /** Returns when a step's call ends, or Infinity if that is unknown. */
   endOf(event: string, step: string): number {
     return this.#ends.get(JSON.stringify([event, step])) ?? Number.POSITIVE_INFINITY;
   }
@@ -95,11 +96,11 @@ export class Steps {
 
 /** State of a step once its intent is recorded. */
 type StartedStep<T> =
-  /** No earlier run had made the effect, so this run made it. */
+  /** No earlier run had started the step, so this run performed it. */
   | { readonly state: "made"; readonly effect: Effect<T> }
   /** An earlier run recorded a result. */
   | Extract<StepStart, { readonly state: "done" }>
-  /** An earlier or lost run may have made the effect. */
+  /** An earlier or lost run may have caused the effect. */
   | { readonly state: "uncertain"; readonly intent: Intent };
 
 /**
@@ -107,11 +108,12 @@ type StartedStep<T> =
  * idempotency keys. Therefore a step with an intent but no result is *uncertain*, and the bot searches for its effect
  * before repeating it:
  *
- *     absent ──intent──▶ made ──result──▶ done │ └─ a crash, or a restored inbox ──▶ uncertain ──▶ found │ made again │
- *     parked
+ *     absent ──intent──▶ made ──result──▶ done
+ *                │
+ *                └─ a crash, or a restored inbox ──▶ uncertain ──▶ found │ made again │ parked
  *
- * One step at a time searches or sends at a place, until its result is recorded. Otherwise two steps in different lanes
- * with the same text could adopt the same message.
+ * Only one step at a time may search or send in a conversation or on a post, until its result is recorded. Otherwise,
+ * two steps in different lanes with the same text could claim the same message.
  */
 class JobSteps implements StepRunner {
   readonly #options: StepsOptions;
@@ -163,7 +165,7 @@ class JobSteps implements StepRunner {
         const name = displayName(step.name);
         this.#job.log.info(
           { step: name },
-          "not sent because the bot replied to another event about this comment",
+          "reply not sent; the bot already replied to another event about this comment",
         );
         return { result: unpackResult<T>(undefined), outcome: "elsewhere" };
       }
@@ -188,7 +190,7 @@ class JobSteps implements StepRunner {
     return { ...effect, outcome: "made" };
   }
 
-  /** Records the intent, and makes the effect if no earlier run can have made it. */
+  /** Records the intent, and performs the step if no earlier run can have performed it. */
   async #begin<T>(step: Step<T>): Promise<StartedStep<T>> {
     const { clock, restore } = this.#options;
     const { claim, event } = this.#job;
@@ -210,7 +212,7 @@ class JobSteps implements StepRunner {
     return { state: "made", effect: await this.#make(step, since) };
   }
 
-  /** Use the lost call's age, because the lost call is older than the new intent. */
+  /** Uses the lost call's age, because the lost call is older than the new intent. */
   #rememberLostCall({ name, search }: Step<unknown>, { endedMsAgo }: LostRun): void {
     if (search === undefined) return;
     const end = this.#options.clock.now() + search.inFlightMs - endedMsAgo;
@@ -218,9 +220,9 @@ class JobSteps implements StepRunner {
   }
 
   /**
-   * Makes the effect and records its result.
+   * Performs the step and records its result.
    *
-   * @param since start of recording the intent, on the bot's clock
+   * @param since time on the bot's clock when recording the intent began
    */
   async #make<T>(step: Step<T>, since: number): Promise<Effect<T>> {
     await this.#renewStaleIntent(step, since);
@@ -235,8 +237,8 @@ class JobSteps implements StepRunner {
   }
 
   /**
-   * Renews a stale intent. The renewal fails if the lease was lost. If the process was suspended while recording the
-   * intent, other processes may have searched for the effect in the meantime.
+   * Renews a stale intent, which fails if the lease was lost. If the process was suspended while recording the intent,
+   * other processes may have searched for the effect in the meantime.
    */
   async #renewStaleIntent(step: Step<unknown>, since: number): Promise<void> {
     const { clock } = this.#options;
@@ -249,7 +251,7 @@ class JobSteps implements StepRunner {
   /** Records how certain it is that the effect did not happen. Returns the error to throw to the handler. */
   async #recordFailure(step: Step<unknown>, error: unknown): Promise<unknown> {
     const { claim, signal } = this.#job;
-    // The run may have been aborted during the request. The next run searches for the effect.
+    // The abort may have interrupted the request, so the next run searches for the effect.
     if (signal.aborted) return error;
     const certainty = effectCertainty(error);
     if (certainty === "absent") {
@@ -266,7 +268,7 @@ class JobSteps implements StepRunner {
     return ownStepUncertain(reason, claim.id, error);
   }
 
-  /** Searches for the effect of an uncertain step; `undefined` if the step must be made (again). */
+  /** Searches for an uncertain step's effect. Resolves to `undefined` if the step must run again. */
   async #find<T>(step: Step<T>, intent: Intent): Promise<ShownEffect<T> | undefined> {
     const { inbox } = this.#options;
     const { claim } = this.#job;
@@ -279,8 +281,7 @@ class JobSteps implements StepRunner {
     return await this.#inTurn(step, intent.request, async () => {
       for (;;) {
         const found = await reconcile(search, intent, { inbox, claim });
-        // Search again, because another process has adopted the effect in the meantime. The next search skips that
-        // effect.
+        // Search again if another process has claimed the effect in the meantime. The next search skips that effect.
         if (found === undefined || (await this.#records.reconcile(name, found))) return found;
       }
     });
@@ -290,7 +291,7 @@ class JobSteps implements StepRunner {
   #putOffWhileInFlight(step: string, inFlightMs: number, { ageMs, lostRun }: Intent): void {
     const { id } = this.#job.claim;
     const now = this.#options.clock.now();
-    // A lost run may have made its call later than the intent in the backup.
+    // A lost run may have made its call after the intent in the backup was recorded.
     const calledMsAgo = Math.min(ageMs, lostRun?.endedMsAgo ?? ageMs);
     // Wait for at most the duration of one call, even if the clock was set in the meantime.
     const leftMs = Math.min(inFlightMs - calledMsAgo, inFlightMs);
@@ -312,11 +313,14 @@ class JobSteps implements StepRunner {
     });
   }
 
-  /** Warns that this run's text is not sent because an earlier run sent a different text. */
+  /** Warns that this run's text was not sent because an earlier run sent a different text. */
   #warnIfDifferent(step: Step<unknown>, recorded: string): void {
     if (!differs(recorded, requestOf(step))) return;
     const name = this.#scrubbedName(step);
-    this.#job.log.warn({ step: name }, "not sent because an earlier run sent a different reply");
+    this.#job.log.warn(
+      { step: name },
+      "reply not sent; an earlier run already sent a different one",
+    );
   }
 
   #publish(step: string, { outcome, ref }: StepEnd<unknown>): void {

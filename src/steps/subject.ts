@@ -1,32 +1,32 @@
 import type { StepRecords } from "./records.ts";
 import type { Subject } from "./step.ts";
 
-/** Names of the steps that record an event's subject. */
 const STEPS = { ref: "sole", kindRef: "sole/kind" } as const;
 
 /** `earlier`: an earlier run of this event has claimed the ref. */
 type RefClaim = "new" | "earlier" | "taken";
 
 /**
- * `other`: another event of this type has claimed the subject, so this event has a different one. No claim is released.
+ * `other`: another event of this type has claimed the subject, so this event has a different subject. No claim is
+ * released.
  */
 type Standing = RefClaim | "other";
 
 /**
- * Claims a subject for one run's event. The claim is recorded before anything is sent, and released if nothing was
+ * Claims a subject for the event of one run. The claim is recorded before anything is sent, and released if nothing was
  * sent.
  */
 export class SubjectClaim {
   readonly #records: StepRecords;
   #standing: Promise<Standing> | undefined;
-  /** Number of steps in this run that have replied, or may have. */
+  /** Number of steps in this run that have replied or may have replied. */
   #answers = 0;
 
   constructor(records: StepRecords) {
     this.#records = records;
   }
 
-  /** Returns whether this event may reply to the subject; false if another event has claimed it. */
+  /** Returns whether this event may reply to the subject. False if another event has claimed it. */
   async acquire(subject: Subject): Promise<boolean> {
     this.#standing ??= this.#claim(subject);
     if ((await this.#standing) === "taken") return false;
@@ -35,8 +35,8 @@ export class SubjectClaim {
   }
 
   /**
-   * Releases the subject after an effect that did not happen, unless another step of this run may have replied. A claim
-   * by an earlier run is kept, because that run may have replied.
+   * Releases the subject if the effect did not happen, unless another step of this run may have replied. A claim by an
+   * earlier run is kept, because that run may have replied.
    */
   async release(): Promise<void> {
     this.#answers -= 1;

@@ -17,14 +17,14 @@ import { findComments, findMessages, findPosts } from "./find.ts";
 import { type Place, refOf, type WriteFingerprint } from "./fingerprint.ts";
 import type { Search, Step, Subject } from "./step.ts";
 
-/** API writes as steps: how to make each write, and how to find its effect after a crash. */
+/** API writes as steps: how to send each write, and how to find its effect after a crash. */
 
 export interface WriteScope {
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** Time after the deadline within which the API may still finish a request, in ms. */
+/** Time after the deadline during which the platform may still finish a request, in ms. */
 const SETTLE_MS = 1_000;
 
 /**
@@ -34,7 +34,7 @@ const SETTLE_MS = 1_000;
 const UPLOAD_VALID_MS = 45 * 60_000;
 
 /**
- * Returns the step of a reply: a message for a message, a comment for activity on a post.
+ * Returns a reply as a step: a message in reply to a message, or a comment in reply to activity on a post.
  *
  * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
  */
@@ -47,7 +47,7 @@ export function replyStep(
   const conversationId = conversationOf(event);
   if (conversationId !== undefined) return messageStep(name, conversationId, message, scope);
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
-  // The platform document does not list the values of entityType; "post" is the type of posts in its section 2.
+  // The platform document does not list the values of entityType. "post" is the type of a post in its section 2.
   const ofPost = payload["entityType"] === "post" ? payload["entityId"] : undefined;
   const postId = idText(payload["postId"]) ?? idText(ofPost);
   if (postId !== undefined) {
@@ -102,7 +102,7 @@ export function postStep(
 }
 
 /**
- * Returns the step of an upload. Uploads are repeated instead of searched for, because an unused upload costs nothing.
+ * Returns an upload as a step. An upload is repeated instead of searched for, because an unused upload costs nothing.
  */
 export function uploadStep(
   name: string,
@@ -117,7 +117,7 @@ export function uploadStep(
   };
 }
 
-/** Properties in which the kinds of writes differ. */
+/** Properties that differ between the kinds of writes. */
 interface Write<T> extends Pick<Search<T>, "find"> {
   readonly kind: "dm" | "comment" | "post";
   readonly place: Place;
@@ -130,14 +130,14 @@ function writeStep<T extends { readonly id?: string | undefined }>(
   client: Client,
   { kind, place, send, find }: Write<T>,
 ): Step<T> {
-  // Records the platform's time, because the bot's clock may be set in the meantime.
+  // Record the platform's time, because the bot's clock may be set in the meantime.
   const request = () => {
     const imageCount = images.length + imageKeys.length;
     return JSON.stringify({
       ...{ text, imageCount, ...place, at: client.platformNow() },
     } satisfies WriteFingerprint);
   };
-  // Uploads and attaches images. Both are repeated if a key has expired.
+  // With images, a write takes two calls: the upload and the send. Both are repeated if a key has expired.
   const calls = images.length === 0 ? 1 : 4;
   return {
     name,
@@ -154,15 +154,15 @@ function writeStep<T extends { readonly id?: string | undefined }>(
   };
 }
 
-/** Event types that one comment can cause at once (section 6 of the platform document). */
+/** Event types that one comment can cause at the same time (section 6 of the platform document). */
 const COMMENT_TYPES: ReadonlySet<string> = new Set(["mention", "comment", "reply"]);
 
 /**
- * Returns an event's subject. The subject is its comment, so that only one of the events about a comment gets a reply.
- * `undefined` if the event names no comment.
+ * Returns an event's subject, or `undefined` if the event names no comment. The subject is its comment, so that only
+ * one of the events about a comment gets a reply.
  *
  * The platform document does not define whether the `commentId` of a `reply` is the new comment or its parent. If it is
- * the parent, two replies of one user share a ref. They also share a type, and a comment causes only one event of each
+ * the parent, two replies by one user share a ref. They also share a type, and a comment causes only one event of each
  * type, so `kindRef` distinguishes them.
  */
 export function subjectOf(event: AnyEvent): Subject | undefined {

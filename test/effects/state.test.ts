@@ -118,7 +118,7 @@ describe("a stored state", () => {
     const run = new Store({ "dm:c_1": { count: "secret words" } }).run();
     const read = run.state(undefined, Count);
     await expect(read).rejects.toMatchObject({ code: "STATE_MISMATCH" });
-    await expect(read).rejects.toThrow(/"dm:c_1" does not fit the schema: \$\.count: /);
+    await expect(read).rejects.toThrow(/"dm:c_1" does not match the schema: \$\.count: /);
     await expect(read).rejects.not.toThrow(/secret/);
     expect(await run.collect()).toBeUndefined();
   });
@@ -151,7 +151,7 @@ describe("what cannot be stored", () => {
     [
       "a value of another type",
       { list: [1, { a: 1 }] },
-      /it does not fit the schema: \$\.list\[1\]/,
+      /it does not match the schema: \$\.list\[1\]/,
     ],
     ["a Map", { list: [], more: { map: new Map() } }, /\$\.more\.map is a Map/],
     ["a class instance", { more: [new (class Cart {})()] }, /\$\.more\[0\] is a Cart/],

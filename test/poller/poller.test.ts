@@ -319,7 +319,7 @@ describe("failures", () => {
 
   test.each([
     ["auto", /^webhook deliveries continue/],
-    ["polling", /^no event arrives/],
+    ["polling", /^no events arrive/],
   ] as const)(
     "a missing scope is told once, loudly, and tried again after a minute (%s)",
     async (delivery, meanwhile) => {

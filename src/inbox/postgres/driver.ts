@@ -85,7 +85,7 @@ export async function loadDriver(
     if (!hasCode(error, "ERR_MODULE_NOT_FOUND")) throw error;
     throw new ServiceBotError(
       "DRIVER_MISSING",
-      'DATABASE_URL names PostgreSQL, but the package "pg" is not installed. Run `npm install pg`.',
+      'DATABASE_URL points to PostgreSQL, but the package "pg" is not installed. Run `npm install pg`.',
       { cause: error },
     );
   }

@@ -69,7 +69,7 @@ function problemOf({ version, standby, fsync, sync, encoding }: SettingsRow): st
   if (version < MIN_VERSION) return "service-bot needs PostgreSQL 13 or newer. Update the server.";
   if (standby) return "DATABASE_URL names a standby, which refuses writes. Use the primary server.";
   if (encoding !== "UTF8") {
-    return `The database has the encoding ${encoding}. Create a database with the encoding UTF8.`;
+    return `The database encoding is ${encoding}. Create a database with UTF8 encoding.`;
   }
   const loose = fsync === "off" ? "fsync" : sync === "off" ? "synchronous_commit" : undefined;
   if (loose === undefined) return undefined;

@@ -233,11 +233,11 @@ const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => st
   "body-dropped": [
     "EVENT_BODY_DROPPED",
     (id) =>
-      `The content of event "${id}" is deleted, so the event cannot run again. Discard it with a reason.`,
+      `The content of event "${id}" has been deleted, so the event cannot run again. Discard it with a reason.`,
   ],
   leased: [
     "EVENT_LEASED",
-    (id) => `A handler of event "${id}" is running. Try again when it has finished.`,
+    (id) => `A handler is processing event "${id}". Try again when it has finished.`,
   ],
   ended: ["EVENT_ENDED", (id) => `Event "${id}" is already done or discarded. ${SHOW}`],
 };

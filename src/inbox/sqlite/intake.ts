@@ -178,7 +178,7 @@ export class DiskGuard {
     throw new ServiceBotError(
       "STORE_UNAVAILABLE",
       `The disk with the inbox has ${megabytes(this.#free)} free, but the bot keeps ${megabytes(minFreeBytes)} in ` +
-        "reserve. Free some space, and the bot accepts events again.",
+        "reserve. Free up some space, and the bot will accept events again.",
     );
   }
 

@@ -128,6 +128,6 @@ function makeFolder(path: string): void {
 function inUse(user: string, file: string, remedy: string): ServiceBotError {
   return new ServiceBotError(
     "INBOX_IN_USE",
-    `${user} uses ${file}, and a SQLite file serves one bot. ${remedy}`,
+    `${user} is using ${file}, and a SQLite file can serve only one bot. ${remedy}`,
   );
 }
