@@ -6,8 +6,8 @@ export interface Recorded {
 
 const HEAD = `# The first five minutes
 
-This page records a real session at a terminal, from creating a bot to running its tests. \`npm run docs -- tour\` writes
-it, and a test fails if the session looks different. \`~\` stands for the working folder.
+This page is a recorded terminal session, from creating a bot to running its tests. \`npm run docs -- tour\` records it,
+and a test fails if the output has changed.
 `;
 
 /** End of the page. `npm run docs -- screenshots` takes its pictures. */
@@ -16,19 +16,19 @@ const TAIL = `
 
 Press \`o\`, or open the URL after \`portal\`.
 
-**Chat** shows a conversation, and next to it the event, delivery, run and request behind each message.
+**Chat** shows a conversation and, for each message, its event, delivery, run and request.
 
-![A conversation of Ada with the bot](../images/portal-chat.png)
+![A conversation between Ada and the bot](../images/portal-chat.png)
 
 **Events** lists every event with its outcome. Here \`f\` made the first delivery fail.
 
 ![Events and their outcomes: the first delivery of a mention failed](../images/portal-events.png)
 
-**Faults** breaks deliveries and API responses on purpose. Here two faults are active.
+**Faults** makes deliveries and API calls fail. Here two faults are active.
 
 ![Two active faults in the portal](../images/portal-faults.png)
 
-**Webhook** switches deliveries off. Here the bot polls.
+**Webhook** switches deliveries off. Here the bot is polling.
 
 ![The webhook switched off while the bot polls](../images/portal-webhook.png)
 

@@ -34,14 +34,12 @@ async function writeHello(dev: Opened): Promise<void> {
 export const scenes: readonly Scene[] = [
   {
     title: "Create a bot",
-    words: `\`service-bot\` is a clone of this repository. With the published packages, the command is
-\`npm create service-bot@latest my-bot -- --yes\`. Without \`--yes\` the command asks for each setting.`,
+    words: `The folder \`service-bot\` is a clone of this repository. Without \`--yes\` the command asks for each setting.`,
     play: (shell) => shell.run("node service-bot/create-bot.js my-bot --yes"),
   },
   {
     title: "Start it with a local platform",
-    words: `No account or network is needed. Press \`d\`, and type a message as the user Ada. The last three lines are the event, its
-delivery and the bot's reply.`,
+    words: `Press \`d\`, and type a message as the user Ada. The last three lines show the event, its delivery and the bot's reply.`,
     play: async (shell) => {
       const dev = shell.open("npm run dev");
       await dev.shows(" bot ready");
@@ -52,7 +50,7 @@ delivery and the bot's reply.`,
   },
   {
     title: "Send it a message from a second terminal",
-    words: `The exit code is 1 if a handler fails, so the command works in scripts, too.`,
+    words: `The exit code is 1 if a handler fails, so scripts can use the command.`,
     play: async (shell) => {
       const shown = await shell.run(
         "npx service-bot trigger dm.message --from ben --text roll --wait",
@@ -64,8 +62,8 @@ delivery and the bot's reply.`,
   },
   {
     title: "Change its reply",
-    words: `In \`src/handlers/dm-message.ts\`, replace "Hi" with "Good morning" and save. The bot restarts automatically. Then Ada
-writes again.`,
+    words: `In \`src/handlers/dm-message.ts\`, replace "Hi" with "Good morning" and save the file. The bot restarts, and Ada writes
+again.`,
     play: async (shell) => {
       const dev = shell.opened;
       const file = join(shell.folder, "my-bot/src/handlers/dm-message.ts");
@@ -78,9 +76,8 @@ writes again.`,
   },
   {
     title: "Switch the webhook off",
-    words: `Press \`w\` twice to switch the webhook off: \`w\` and \`f\` disturb the bot, so they ask for a second press. Ada writes, and
-the bot finds her message in the event log. From then on the bot polls. Press \`w\` again to switch the webhook on. After
-the next delivery, the bot returns to the webhook. \`q\` quits.`,
+    words: `Press \`w\` twice to switch the webhook off. Ada writes, the bot finds her message in the event log, and from then on it
+polls. Press \`w\` again to switch the webhook on. After the next delivery, the bot stops polling. \`q\` quits.`,
     play: async (shell) => {
       const dev = shell.opened;
       await press(dev, "w");
@@ -101,7 +98,7 @@ the next delivery, the bot returns to the webhook. \`q\` quits.`,
   {
     title: "Run its tests",
     words: `The tests need no network, no port and no \`.env\`. They pass with the new greeting, because they check where a reply
-goes, not its wording.`,
+goes, not its text.`,
     play: (shell) => shell.run("npm test"),
   },
 ];

@@ -16,7 +16,7 @@ function codesIn(page: string, heading: string): string[] {
 }
 
 test("docs/reference/handlers.md lists the permanent codes, and no other", () => {
-  const listed = codesIn("docs/reference/handlers.md", "### What is not tried again");
+  const listed = codesIn("docs/reference/handlers.md", "### Permanent errors");
   expect(listed.sort()).toEqual([...permanentCodes].sort());
 });
 

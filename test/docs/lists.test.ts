@@ -228,7 +228,7 @@ describe("exit codes", () => {
 
   test("of service-bot and of a bot are 0, 1 and 2, as its page says", () => {
     expect(read("docs/reference/command-line.md").replaceAll("\n", " ")).toContain(
-      "Exit code 0 done, 2 wrong usage or configuration, 1 anything else.",
+      "The exit code is 0 on success, 2 after wrong usage or configuration, and 1 otherwise.",
     );
     const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
       (path) => path.endsWith(".ts") && !/^(?:create|platform.portal)/.test(path),
