@@ -14,8 +14,8 @@ import type { FieldsOf, Next, WithState } from "./router/handler.ts";
 import { Router, routesOf } from "./router/router.ts";
 
 /**
- * A webhook receiver with a durable inbox, typed handlers and polling as the fallback. `S` is a conversation's state,
- * from the option `state`. `X` holds the fields that middleware added to the context.
+ * A webhook receiver with a durable inbox, typed handlers and polling as a fallback. `S` is the type of a
+ * conversation's state, from the `state` option. `X` is the type of the fields that middleware adds to the context.
  */
 export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   readonly #lifecycle: Lifecycle;
@@ -33,9 +33,9 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
 
   /**
    * Starts several bots in one process. Each bot needs its own `name`, port and database. SIGTERM and SIGINT stop all
-   * bots. If one bot cannot start, the others stop.
+   * bots. If one bot fails to start, the other bots are stopped.
    *
-   * @throws {ServiceBotError} CONFIG_INVALID, and the errors of `start`, unless the bots own the process
+   * @throws {ServiceBotError} CONFIG_INVALID, or any error from `start`. With `standalone`, the process exits instead.
    */
   static async run(bots: readonly Bot[], options: StartOptions = {}): Promise<void> {
     checkOptions(options, START_OPTIONS);
@@ -46,8 +46,9 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Adds middleware, which runs around every handler in the order of the calls. Fields that middleware passes with
-   * `return next({ user })` are added to the context of later handlers. The returned bot has these fields in its type.
+   * Adds middleware around every handler. Middleware runs in the order in which it was added. Fields that middleware
+   * passes with `return next({ user })` are added to the context of later handlers. The returned bot includes these
+   * fields in its type.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -55,9 +56,9 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     middleware: (context: Context & WithState<S> & X, next: Next) => R,
   ): Bot<S, X & FieldsOf<R>>;
   /**
-   * Mounts a module. Its handlers run among the bot's handlers, in the order of the calls.
+   * Mounts a module. Its handlers run among the bot's own handlers, in registration order.
    *
-   * @throws {ServiceBotError} INVALID_OPTION if the bot already contains the module, or if a name is taken
+   * @throws {ServiceBotError} INVALID_OPTION if the module is already mounted, or if a name is already taken
    */
   override use<M>(module: WithState<S> & X extends M ? Router<M> : never): this;
   override use(part: never): this {
@@ -66,11 +67,11 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Opens the inbox, listens, polls and dispatches. Resolves once the port is bound.
+   * Opens the inbox, starts listening and polling, and dispatches events. Resolves once the port is bound.
    *
    * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, TRACING_MISSING, INBOX_IN_USE,
-   *   INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED,
-   *   unless the bot owns the process
+   *   INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED.
+   *   With `standalone`, the process exits instead.
    */
   async start(options: StartOptions = {}): Promise<void> {
     checkOptions(options, START_OPTIONS);
@@ -83,8 +84,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Client for the platform's API. Shares the bot's request budget and circuit breaker. For use outside handlers, even
-   * before the bot starts.
+   * Client for the platform's API, for use outside handlers. It works even before the bot starts, and shares the bot's
+   * request budget and circuit breaker.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -92,24 +93,24 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     return this.#lifecycle.client;
   }
 
-  /** URL that the bot listens on; `undefined` if it does not listen. */
+  /** URL the bot is listening on, or `undefined` if the bot is not listening. */
   get url(): string | undefined {
     return this.#lifecycle.url;
   }
 
-  /** URL of the metrics; `undefined` without METRICS_PORT. */
+  /** URL of the metrics endpoint, or `undefined` if METRICS_PORT is not set. */
   get metricsUrl(): string | undefined {
     return this.#lifecycle.parts?.observers.metricsUrl;
   }
 
-  /** Current source of events: the webhook or polling. `undefined` if the bot never reads the event log. */
+  /** Current event source: the webhook or polling. `undefined` before the start, and if DELIVERY=webhook. */
   get mode(): Mode | undefined {
     return this.#lifecycle.parts?.poller?.mode;
   }
 
   /**
-   * Returns the bot's status: the source of its events, its position in the event log, waiting events and dead letters.
-   * Works even if the store does not respond. Times are milliseconds since 1970.
+   * Returns the bot's status, such as its event source, its position in the event log, and the number of waiting events
+   * and dead letters. Works even if the store does not respond. Times are in ms since 1970.
    *
    * @throws {ServiceBotError} NOT_STARTED
    */
@@ -118,7 +119,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Lists the events in the inbox, and retries or discards dead letters. The command `service-bot inbox` does the same.
+   * Access to the inbox: lists events, and retries or discards dead letters, as `service-bot inbox` does.
    *
    * @throws {ServiceBotError} NOT_STARTED
    */
@@ -127,9 +128,9 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Returns the webhook as Express 5 middleware. Mount it before any body parser. It serves requests whose full path,
-   * or path below the mount point, is WEBHOOK_PATH. Until the bot has started, it responds to deliveries with 503. At
-   * the application's root, it also lets a local platform read the inbox.
+   * Returns the webhook as Express 5 middleware. Mount it before any body parser. It handles requests whose full path,
+   * or path below the mount point, is WEBHOOK_PATH. Until the bot has started, deliveries get a 503. Mounted at the
+   * application's root, the middleware also lets a local platform read the inbox.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -143,7 +144,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
       isWarned = true;
       lifecycle.parts?.log.warn(
         { path, expected: webhookPath },
-        "a signed request arrived at another path than WEBHOOK_PATH",
+        "a signed request arrived at a path other than WEBHOOK_PATH",
       );
     };
     return toExpress(
@@ -153,12 +154,12 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     );
   }
 
-  /** Responds to a web-standard request as the bot's server would, without a port. */
+  /** Handles a web-standard request as the bot's server would, without using a port. */
   handle(request: Request): Promise<Response> {
     return toFetch(this.#lifecycle.startedParts)(request);
   }
 
-  /** Resolves when no event is running or ready to run. Events that wait for a retry do not count. */
+  /** Resolves when no event is running or ready to run. Events waiting for a retry do not count. */
   async idle(): Promise<void> {
     const { schedule, dispatcher } = this.#lifecycle.startedParts;
     await schedule.settled();

@@ -6,10 +6,13 @@ import { usableMemoryBytes } from "./core/memory.ts";
 import { misspeltVariables } from "./core/names.ts";
 import { ConfigError } from "./errors.ts";
 
-/** Source of the events. `auto` is the webhook with polling as its fallback. */
+/** Event source. `auto` uses the webhook and falls back to polling. */
 export type DeliveryMode = "auto" | "webhook" | "polling";
 
-/** Bot options that override the environment. Each has the same format as its variable; durations are in ms. */
+/**
+ * Bot options that override environment variables. Each option has the same format as its variable. Durations are in
+ * ms.
+ */
 export interface ConfigOverrides {
   /**
    * SERVICE_BASE_URL: the platform's URL without `/api/v1`. It may have a path, as in `https://host.example/social`.
@@ -51,7 +54,8 @@ export interface ConfigOverrides {
   /** POLL_INTERVAL_MS: interval between reads of the event log while polling, at least 50. Default `4000`. */
   readonly pollIntervalMs?: number;
   /**
-   * AUDIT_INTERVAL_MS: interval between reads of the event log while the webhook works, at least 50. Default `60000`.
+   * AUDIT_INTERVAL_MS: interval between reads of the event log while the webhook is working, at least 50. Default
+   * `60000`.
    */
   readonly auditIntervalMs?: number;
   /**
@@ -59,11 +63,11 @@ export interface ConfigOverrides {
    * The default is 1.5 times the platform's retry interval. Default `45000`.
    */
   readonly silenceMs?: number;
-  /** START_FROM: position in the event log for the first start, `now` or `oldest`. Default `now`. */
+  /** START_FROM: position in the event log at which a new bot starts reading, `now` or `oldest`. Default `now`. */
   readonly startFrom?: "now" | "oldest";
   /** CONCURRENCY: conversations and posts handled at once, per instance, 1 to 10,000. Default `16`. */
   readonly concurrency?: number;
-  /** MAX_ATTEMPTS: runs of an event before it becomes a dead letter, 1 to 1,000. Default `8`. */
+  /** MAX_ATTEMPTS: number of runs before an event becomes a dead letter, 1 to 1,000. Default `8`. */
   readonly maxAttempts?: number;
   /**
    * MAX_BODY_BYTES: maximum size of a delivery's body in bytes, up to 256 MiB. Default: 16 MiB, or 1/32 of available
@@ -71,15 +75,17 @@ export interface ConfigOverrides {
    */
   readonly maxBodyBytes?: number;
   /**
-   * MAX_REQUESTS_PER_MINUTE: requests to the platform per 60 s, shared by all instances, 5 to 100,000.
-   * Default: no limit.
+   * MAX_REQUESTS_PER_MINUTE: maximum number of requests to the platform per 60 s, shared by all instances, 5 to
+   * 100,000. Default: no limit.
    */
   readonly maxRequestsPerMinute?: number;
-  /** METRICS_PORT: port of the Prometheus metrics, 0 to 65,535; 0 picks a free port. Default: no metrics. */
+  /** METRICS_PORT: port for Prometheus metrics, 0 to 65,535; 0 picks a free port. Default: no metrics. */
   readonly metricsPort?: number;
-  /** METRICS_HOST: address of the metrics port. Default `127.0.0.1`. */
+  /** METRICS_HOST: address that the metrics port listens on. Default `127.0.0.1`. */
   readonly metricsHost?: string;
-  /** LOG_LEVEL: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`. Default `info`. */
+  /**
+   * LOG_LEVEL: minimum level to log: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Default `info`.
+   */
   readonly logLevel?: LogLevel;
   /** TRACING: `on` creates OpenTelemetry spans and requires the `@opentelemetry/api` package. Default `off`. */
   readonly tracing?: "on" | "off";
@@ -102,16 +108,15 @@ interface Settings
 
 /** A bot's configuration. {@link ConfigOverrides} describes each field. */
 export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl" | "maxBodyBytes"> {
-  /** All currently valid secrets; empty only with delivery `polling`. */
+  /** All currently valid secrets; empty only if DELIVERY=polling. */
   readonly webhookSecrets: readonly string[];
   readonly database: DatabaseAddress;
   readonly maxBodyBytes: number;
 }
 
-/** Parses a setting's text. `fail` records a problem, worded as the end of a sentence that begins with the variable. */
+/** Parses a setting's text. `fail` records a problem, worded to follow the variable's name in a sentence. */
 type Read<T> = (text: string, fail: (problem: string) => undefined) => T | undefined;
 
-/** One setting: its variable, its default and its parser. */
 export interface Setting<T> {
   readonly variable: string;
   readonly read: Read<T>;
@@ -121,30 +126,35 @@ export interface Setting<T> {
   readonly optional?: string;
 }
 
-/** In ms. The maximum, 24 days, is the longest delay of a Node timer. */
+/** In ms. The maximum, 24 days, is the longest delay that a Node timer supports. */
 const interval = integer(50, 2 ** 31 - 1);
 
-/** In ms. A longer drain is likely a mistake. */
+/** In ms. A longer drain is probably a mistake. */
 const MAX_DRAIN_MS = 600_000;
 
-/** In characters after `whsec_`. A shorter secret is likely cut off, and could be guessed. */
+/** Minimum length after `whsec_`, in characters. A shorter secret has probably been truncated, and could be guessed. */
 const MIN_SECRET_LENGTH = 8;
 
-/** In bytes. The text of a larger body may exceed V8's maximum string length. */
+/** In bytes. The text of a larger body might exceed V8's maximum string length. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-/** In bytes. Fits a page of 50 events of 320 KiB each, or a round of 30,000 ordinary events after an outage. */
+/**
+ * In bytes. Large enough for 50 events of 320 KiB each, or for the 30,000 ordinary events of a round after an outage.
+ */
 const USUAL_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Lower bound of the default, in bytes, no matter how little memory there is. */
+/** Smallest default, in bytes, however little memory is available. */
 const MIN_DEFAULT_BODY_BYTES = 1024 * 1024;
 
-/** Parsing a round takes a dozen times its size, in addition to the bot's own memory. */
+/**
+ * The default limit is this fraction of the available memory. Parsing a round takes about 12 times its size, on top of
+ * the memory that the bot itself uses.
+ */
 const BODIES_IN_MEMORY = 32;
 
 /**
- * Table of all settings. The environment, the option checks, the error messages and docs/reference/configuration.md
- * derive from it. The descriptions come from {@link ConfigOverrides}.
+ * Table of all settings. The environment parser, the option checks, the error messages and
+ * docs/reference/configuration.md are derived from it. The page takes its descriptions from {@link ConfigOverrides}.
  */
 export const settings: {
   readonly [K in keyof Settings]: Setting<Settings[K]>;
@@ -205,7 +215,7 @@ export const settings: {
   tracing: { variable: "TRACING", read: oneOf(["on", "off"]), fallback: "off" },
 };
 
-/** A bot's environment variables, in the order of the table. */
+/** A bot's environment variables, in table order. */
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
 /** Variables from earlier versions, with the remedy. */
@@ -220,7 +230,7 @@ type Option = keyof Settings;
 /**
  * Loads the configuration from the options, then the environment, then the defaults. An empty value counts as unset.
  *
- * @throws {ConfigError} CONFIG_INVALID with every problem at once, and without secret values
+ * @throws {ConfigError} CONFIG_INVALID, listing every problem at once and never a secret
  */
 export function loadConfig(
   env: Environment,
@@ -241,13 +251,14 @@ export function loadConfig(
   return { ...rest, webhookSecrets, database, maxBodyBytes };
 }
 
-/** Returns the default for `MAX_BODY_BYTES`, given the available memory. */
 export function defaultBodyBytes(memoryBytes: number = usableMemoryBytes()): number {
   const share = Math.floor(memoryBytes / BODIES_IN_MEMORY);
   return Math.max(MIN_DEFAULT_BODY_BYTES, Math.min(USUAL_BODY_BYTES, share));
 }
 
-/** Returns removed variables that are still set. They are not errors, because an update must not stop a bot. */
+/**
+ * Returns the removed variables that are still set. They cause only a warning, because an update must not stop a bot.
+ */
 export function removedVariables(
   env: Environment,
 ): readonly { readonly variable: string; readonly remedy: string }[] {
@@ -257,7 +268,7 @@ export function removedVariables(
 }
 
 /**
- * Loads the inbox settings, for tools that need no others.
+ * Loads only the inbox settings.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */
@@ -268,7 +279,7 @@ export function loadDatabase(env: Environment): Pick<Config, "database" | "datab
 }
 
 /**
- * Loads the platform settings, for tools other than the bot.
+ * Loads only the settings for calls to the platform.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */
@@ -279,7 +290,7 @@ export function loadPlatform(env: Environment): Pick<Config, "baseUrl" | "apiKey
 }
 
 /**
- * Loads the platform's URL, for tools whose callers supply tokens.
+ * Loads the platform's URL without a token, for tools whose callers supply their own.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */
@@ -292,7 +303,7 @@ export function loadPlatformAddress(env: Environment): Pick<Config, "baseUrl" | 
 /**
  * Parses settings. If there are problems, the values are incomplete and must not be used.
  *
- * @param required an optional setting that must be set in this case
+ * @param required an optional setting that this call requires
  */
 function readSettings<K extends Option>(
   options: readonly K[],
@@ -315,14 +326,14 @@ function readSettings<K extends Option>(
   return { values: values as Pick<Settings, K>, problems };
 }
 
-/** Returns the text of an option or its variable; `undefined` if both are empty. */
+/** Returns the text of an option or, if the option is empty, of its variable. */
 function textOf(option: Option, env: Environment, overrides: ConfigOverrides): string | undefined {
   return [overrides[option], env[settings[option].variable]]
     .map((value) => String(value ?? "").trim())
     .find((text) => text !== "");
 }
 
-/** Reports misspelled variables, which would otherwise silently leave a default in place. */
+/** Reports misspelled variables, which would otherwise silently leave the default in place. */
 function misspelt(env: Environment, overrides: ConfigOverrides): string[] {
   const options = Object.keys(settings) as Option[];
   const isSet = (name: string) =>
@@ -353,7 +364,6 @@ function integer(min: number, max: number): Read<number> {
   };
 }
 
-/** Creates a parser that first checks the text for problems. */
 function checked<T>(
   problemOf: (text: string) => string | undefined,
   read: (text: string) => T,

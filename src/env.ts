@@ -1,6 +1,6 @@
 /**
- * Module for `node --import service-bot/env src/main.ts`. Checks Node's version before Node loads TypeScript or the
- * database, and reads `.env` if the file exists. Variables that are already set in the environment win.
+ * Preload module for `node --import service-bot/env src/main.ts`. Checks Node's version before Node loads TypeScript or
+ * the database, and loads `.env` if the file exists. Variables already set in the environment take precedence.
  */
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";

@@ -1,6 +1,6 @@
 /**
- * This package's error codes, in exceptions and in HTTP response bodies. docs/reference/errors.md lists every code with
- * its remedy; a test compares the two lists. Includes the platform's codes ({@link PlatformCode}).
+ * Error codes of this package, in exceptions and in HTTP response bodies. docs/reference/errors.md lists every code
+ * with its remedy, and a test compares the two lists. Includes the platform's codes ({@link PlatformCode}).
  */
 export type ErrorCode =
   | PlatformCode
@@ -28,7 +28,7 @@ export type ErrorCode =
   | "NOT_READY"
   | "INTERNAL"
   | "STORE_UNAVAILABLE"
-  // the inbox
+  // inbox
   | "INBOX_FULL"
   | "INBOX_IN_USE"
   | "INBOX_TOO_NEW"
@@ -40,7 +40,7 @@ export type ErrorCode =
   | "INBOX_MOVED"
   | "INBOX_DIFFERS"
   | "DRIVER_MISSING"
-  // its administration
+  // inbox administration
   | "EVENT_NOT_FOUND"
   | "EVENT_NOT_DEAD"
   | "EVENT_BODY_DROPPED"
@@ -77,8 +77,8 @@ export type ErrorCode =
   | "API_INVALID_RESPONSE";
 
 /**
- * The platform's own codes (section 7 of the platform document). A code missing here, such as one added later, becomes
- * API_ERROR, with its text in `ApiError.platformCode`.
+ * The platform's error codes (section 7 of the platform document). Any other code, such as one added later, becomes
+ * API_ERROR, and `ApiError.platformCode` contains the original code.
  */
 export type PlatformCode =
   // images
@@ -100,10 +100,10 @@ export type PlatformCode =
   // limits
   | "QUOTA_EXCEEDED";
 
-/** Codes of an `ApiError`. */
+/** Error codes that an `ApiError` can have. */
 export type ApiErrorCode = PlatformCode | "API_ERROR" | "API_REDIRECT";
 
-/** Longest delay of an event, in ms: 365 days. */
+/** Longest time an event can be delayed, in ms (365 days). */
 export const MAX_WAIT_MS = 31_536_000_000;
 
 /** Base class for all of this package's errors. Match on `code`, never on the message. */
@@ -132,8 +132,8 @@ export class ConfigError extends ServiceBotError {
 }
 
 /**
- * Thrown by a handler to retry the event later. The event's lane waits with it, which keeps the order. The attempt
- * counts unless `counts` is false. An event that is always postponed without counting is never finished.
+ * Throw from a handler to retry the event later. The event's lane waits too, so its events stay in order. The attempt
+ * counts unless `counts` is false. A handler that always throws with `counts: false` never finishes the event.
  */
 export class RetryLater extends ServiceBotError {
   override readonly name = "RetryLater";
@@ -147,7 +147,7 @@ export class RetryLater extends ServiceBotError {
    */
   constructor(
     delayMs: number,
-    reason = "The handler asked to run later.",
+    reason = "The handler postponed the event.",
     options: ErrorOptions & { readonly counts?: boolean } = {},
   ) {
     super("RETRY_LATER", reason, options);
@@ -155,7 +155,7 @@ export class RetryLater extends ServiceBotError {
       const got = String(delayMs);
       throw new ServiceBotError(
         "INVALID_OPTION",
-        `RetryLater takes 0 to ${MAX_WAIT_MS} ms (365 days), got ${got}.`,
+        `The delay must be from 0 to ${MAX_WAIT_MS} ms (365 days), got ${got}.`,
       );
     }
     this.delayMs = Math.ceil(delayMs);
@@ -163,19 +163,19 @@ export class RetryLater extends ServiceBotError {
   }
 }
 
-/** Postpones an event that the loop guard holds back. The guard logs one warning for all events that it holds back. */
+/** Thrown to postpone an event that the loop guard holds back. The guard logs a single warning for all such events. */
 export class LoopHeld extends RetryLater {
   /** @param delayMs milliseconds, from 0 to 365 days */
   constructor(delayMs: number) {
     super(
       delayMs,
-      "The loop guard postpones this event because the bot replied to the account too often here. See loopGuard.",
+      "The loop guard postponed this event because the bot replied to the account too often. See loopGuard.",
       { counts: false },
     );
   }
 }
 
-/** Thrown by a handler when a retry cannot help. The event becomes a dead letter at once. */
+/** Throw from a handler if retrying cannot help. The event becomes a dead letter at once. */
 export class GiveUp extends ServiceBotError {
   override readonly name = "GiveUp";
 
@@ -184,7 +184,7 @@ export class GiveUp extends ServiceBotError {
   }
 }
 
-/** Returns the first matching error, searching from the error itself through its causes. */
+/** Returns the first match among an error and its chain of causes. */
 export function findCause<T extends Error>(
   error: unknown,
   fits: (at: Error) => at is T,
@@ -197,17 +197,15 @@ export function findCause<T extends Error>(
   return undefined;
 }
 
-/** Returns the message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns whether an error has a given code, from service-bot or Node. */
 export function hasCode(error: unknown, code: string): boolean {
   return typeof error === "object" && error !== null && "code" in error && error.code === code;
 }
 
-/** Returns an error's code, from service-bot, Node or a database; "" if there is none. */
+/** Returns the code of an error from service-bot, Node or a database, or "" if the error has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -1,6 +1,6 @@
 /**
- * Public names of `service-bot`: the bot, the handlers' context, events, the inbox, errors and signatures. Other types
- * are reachable from these, as in `BotOptions["retention"]`. Types of the platform's API are in `service-bot/client`.
+ * Public API of `service-bot`: bots, handler contexts, events, the inbox, errors and signatures. Other types can be
+ * derived from these, such as `BotOptions["retention"]`. Types for the platform's API are in `service-bot/client`.
  */
 
 export { Bot } from "./bot.ts";

@@ -9,74 +9,71 @@ import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
 import type { LoopGuardOptions } from "./router/loops.ts";
 
-/**
- * Bot options set in code. They override the environment. Durations are milliseconds. `S` is a conversation's state.
- */
+/** Options for a bot. They override the environment. Durations are in ms. `S` is the type of a conversation's state. */
 export interface BotOptions<S = unknown> extends ConfigOverrides {
-  /** Variables to read. Default: `process.env`. */
+  /** Environment variables to read. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The bot's name. Log lines contain it in the field `bot`. 1 to 100 characters. Default: none. */
+  /** The bot's name, 1 to 100 characters, logged in the `bot` field of every line. Default: none. */
   readonly name?: string;
-  /** Your own pino logger. Default: a logger that writes one JSON object per line on standard output. */
+  /** Your own pino logger. Default: a logger that writes one JSON object per line to standard output. */
   readonly logger?: Logger;
   /**
-   * Schema of a conversation's state, for `ctx.state()`. Any library that follows Standard Schema v1 works, such as
-   * zod, valibot or arktype. The schema's result for an empty object is the initial state.
+   * Schema for each conversation's state, used by `ctx.state()`. Any library that implements Standard Schema v1 works,
+   * such as zod, valibot or arktype. The initial state is the schema's output for an empty object.
    */
   readonly state?: StandardSchemaV1<unknown, S>;
   /** Time limit for a handler. Default 60,000. */
   readonly handlerTimeoutMs?: number;
-  /** Waits between a failing handler's runs. Default 1,000, doubling up to 300,000, with full jitter. */
+  /** Delays between runs of a failing handler. Default 1,000, doubling up to 300,000, with full jitter. */
   readonly retry?: Partial<BackoffOptions>;
-  /** Chooses an event's lane. The bot handles a lane's events in order, one at a time. */
+  /** Returns an event's lane. The bot handles the events in a lane in order, one at a time. */
   readonly lane?: LaneOf;
   /** Deadline for one request to the platform, including its retries. Default 10,000. */
   readonly requestTimeoutMs?: number;
-  /** Retries of a handler's request within its deadline, from 0 to 10. Default 2. */
+  /** Maximum number of retries of a handler's request within that deadline, 0 to 10. Default 2. */
   readonly requestRetries?: number;
   /**
-   * An instance's lease on a lane, at least 1,000. If the instance dies, the lane's events wait this long. Running
-   * handlers renew the lease every third of this time. The lease on reading the event log lasts half as long. Default
-   * 30,000.
+   * Duration of an instance's lease on a lane, at least 1,000. If the instance dies, the lane's events wait until the
+   * lease expires. While a handler is running, the lease is renewed every third of this time. The lease for reading the
+   * event log lasts half as long. Default 30,000.
    */
   readonly leaseMs?: number;
-  /** Time for running handlers to finish when the bot stops. Default 10,000. */
+  /** Time that running handlers have to finish when the bot stops. Default 10,000. */
   readonly shutdownGraceMs?: number;
-  /** Number of waiting events at which the bot starts to refuse deliveries with 503. Default 100,000. */
+  /** Number of waiting events at which the bot starts rejecting deliveries with 503. Default 100,000. */
   readonly maxBacklog?: number;
   /**
-   * Free disk space, in bytes, below which the bot refuses new events with 503. Default 64 MiB. SQLite only, because a
+   * Free disk space, in bytes, below which the bot rejects new events with 503. Default 64 MiB. SQLite only, because a
    * PostgreSQL server manages its own disk.
    */
   readonly minFreeBytes?: number;
   /**
-   * How long the inbox keeps finished events' data, and states after their last change. Default: bodies 7 days, ids (to
-   * recognize repeated events) 30 days, dead letters 90 days, states forever. `Infinity` means forever.
+   * How long the inbox keeps the data of finished events, and states after their last change. Default: event bodies 7
+   * days, event ids (to recognize duplicates) 30 days, dead letters 90 days, states forever. `Infinity` means forever.
    */
   readonly retention?: Partial<Retention>;
   /**
-   * Holds back an account's events if the bot replies to it faster than a human writes, in one conversation or on one
-   * post. `false` turns the guard off. Default: 30 replies per 60,000 ms.
+   * Holds back an account's events in a conversation or on a post if the bot replies to the account there faster than a
+   * human could write. `false` disables the guard. Default: 30 replies per 60,000 ms.
    */
   readonly loopGuard?: LoopGuardOptions | false;
   /**
-   * Called when the bot switches to polling, and when it switches back. The bot logs an error that this function
-   * throws.
+   * Called when the bot switches to polling or back to the webhook. The bot logs any error that the callback throws.
    */
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
-  /** Sends the requests to the platform. Default: the global `fetch`. */
+  /** Function that sends requests to the platform. Default: the global `fetch`. */
   readonly fetch?: Fetch;
   /**
    * Source of time. Default: a clock that starts at this machine's time and ignores later changes to the system time.
    */
   readonly clock?: Clock;
-  /** Source of jitter for waits. Default `Math.random`. */
+  /** Source of randomness for jitter. Default `Math.random`. */
   readonly random?: Random;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Defaults of options that several parts read, and of options with nested fields. */
+/** Defaults for options that several modules read, and for options with nested fields. */
 export const defaults: Required<
   Pick<BotOptions, "handlerTimeoutMs" | "requestTimeoutMs" | "leaseMs" | "shutdownGraceMs">
 > & {
@@ -98,12 +95,13 @@ export const defaults: Required<
 
 /** Options for `start`. */
 export interface StartOptions {
-  /** Listen on HOST and PORT. Default `true`. Set `false` inside an existing server. */
+  /** Whether to listen on HOST and PORT. Default `true`. Set to `false` if an existing server serves the bot. */
   readonly listen?: boolean;
   /**
-   * Own the process. Default: the value of `listen`. The bot stops and exits on SIGTERM and SIGINT. It exits with 2 and
-   * one message if the configuration is wrong. It exits with 1 if it cannot start, or may no longer use its inbox. If
-   * `false`, `start` rejects, a bot that may not continue stops, and the application handles signals.
+   * Whether the bot controls the process. Default: the value of `listen`. If `true`, SIGTERM and SIGINT stop the bot
+   * and end the process. The exit code is 2 if the configuration is invalid, and 1 if the bot cannot start or may no
+   * longer use its inbox. If `false`, `start` rejects instead, a bot that may no longer use its inbox only stops, and
+   * the application handles signals.
    */
   readonly standalone?: boolean;
 }
@@ -120,7 +118,7 @@ const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
   perMs: TIME_LIMIT,
 };
 
-/** Options that have no variable, with each number's range. */
+/** Options without an environment variable, with the range of each number. */
 const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   env: true,
   name: true,

@@ -25,7 +25,7 @@ import { Schedule } from "../schedule/schedule.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { Membership } from "./membership.ts";
 
-/** Number of maximum-size bodies that the bot reads concurrently. */
+/** Number of maximum-size bodies that the bot can read at once. */
 const BODIES = 2;
 
 /** Time within which requests to `/readyz?verbose` share one store query, in ms. */
@@ -33,16 +33,16 @@ const REPORT_KEPT_MS = 1_000;
 
 export interface Parts extends Endpoints {
   readonly log: Logger;
-  /** Log, spans, metrics, and the reports to a local platform. */
+  /** Log, spans, metrics and reports to a local platform. */
   readonly observers: Observers;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
   /** Source of timers and cron ticks. */
   readonly schedule: Schedule;
   readonly receiver: Receiver;
-  /** Absent if DELIVERY=webhook. */
+  /** `undefined` if DELIVERY=webhook. */
   readonly poller: Poller | undefined;
-  /** The inbox's restore. `undefined` if never restored. */
+  /** `undefined` if the inbox was never restored. */
   readonly restore: RestoreWindow | undefined;
   /** `undefined` if the inbox serves only one process. */
   readonly membership: Membership | undefined;
@@ -51,14 +51,14 @@ export interface Parts extends Endpoints {
 
 /** A bot's settings, and the lifecycle state that the components read. */
 interface Setup {
-  /** The bot named in channel messages. */
+  /** The bot object that channel messages contain. */
   readonly bot: object;
   readonly config: Config;
   readonly options: BotOptions;
   readonly routes: Routes;
   readonly clock: Clock;
   readonly client: Client;
-  /** True from the start until the stop. */
+  /** True from startup until the stop. */
   readonly isStarted: () => boolean;
   /** Aborts when a stopping bot no longer waits for the store. */
   readonly deadline: AbortSignal;
@@ -69,16 +69,16 @@ interface Common extends Setup {
   readonly random: Random;
   readonly observers: Observers;
   readonly inbox: Inbox;
-  /** Removes secrets from a text. */
+  /** Redacts secrets. */
   readonly scrub: (text: string) => string;
 }
 
-/** Wires the components together, without starting any. */
+/** Wires the components together without starting any of them. */
 export async function assemble(setup: Setup): Promise<Parts> {
   const { bot, config, options } = setup;
   const { random = Math.random, fetch = globalThis.fetch } = options;
-  // Read the database's secrets from `process.env`, because the driver reads its password there even if the bot has
-  // another `env`.
+  // Read the database's secrets from `process.env`, because the driver reads its password there even if the `env`
+  // option is set.
   const ofDatabase = secretsOf(config.database, process.env);
   const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
   const log = withBotName(
@@ -110,11 +110,12 @@ async function wire(common: Common): Promise<Parts> {
   const { shared } = inbox;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   const { leaseMs = defaults.leaseMs } = options;
-  // Half the lane lease, so that another instance reads the log before it takes over a dead instance's lanes.
+  // Half the lane lease, so that another instance starts reading the event log before it takes over a dead instance's
+  // lanes.
   const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs: leaseMs / 2 });
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
   const poller = await createPoller(common, { client, laneOf, peers, restore });
-  // Signatures, dates and cron patterns need the time of day.
+  // Signatures, dates and cron jobs need the actual time of day, which the steady clock does not follow.
   const wall = options.clock ?? systemClock;
   const dispatcher = new Dispatcher({
     ...{ ...common, laneOf, restore, wall, types: routes },
@@ -174,13 +175,13 @@ async function openInbox({ bot, config, options, clock, deadline }: Setup): Prom
   if (database.kind === "postgres") {
     const { PostgresInbox } = await import("../inbox/postgres/postgres-inbox.ts");
     const { random, maxBacklog } = options;
-    // If a test stops the clock, leases stop as well. Otherwise leases use the database's clock.
+    // With a test clock, leases stop when the clock stops. Otherwise they use the database's clock.
     const now = options.clock && (() => clock.now());
     const { url } = database;
     const shared = { clock, now, random, maxBacklog, deadline, bot };
     return await PostgresInbox.open({ url, schema, ...shared });
   }
-  // Imported late, because the Node version must be checked before the native binding loads.
+  // Import late, because Node's version must be checked before the native binding is loaded.
   const { SqliteInbox } = await import("../inbox/sqlite/sqlite-inbox.ts");
   return new SqliteInbox({
     file: database.file,
@@ -191,7 +192,6 @@ async function openInbox({ bot, config, options, clock, deadline }: Setup): Prom
   });
 }
 
-/** Creates a bot's client, which works even before the bot has started. */
 export function createClient({
   bot,
   config,
@@ -218,7 +218,7 @@ interface PollerParts {
   readonly restore: RestoreWindow | undefined;
 }
 
-/** Creates the poller. `undefined` if DELIVERY=webhook. */
+/** Returns `undefined` if DELIVERY=webhook. */
 async function createPoller(
   { bot, config, options, clock, log, random, inbox }: Common,
   { client, laneOf, peers, restore }: PollerParts,

@@ -12,13 +12,13 @@ import type { Routes } from "../router/routes.ts";
 import { assemble, createClient, type Parts } from "./assemble.ts";
 import { logWarnings } from "./warnings.ts";
 
-/** Time to record outcomes after the handlers' time is over, in ms. Later outcomes are lost. */
+/** Time for recording outcomes after the handlers' grace period, in ms. Outcomes not recorded by then are lost. */
 const STORE_TIMEOUT_MS = 5_000;
 
-/** Time that startup waits for the schedule's first check, in ms. An unresponsive store must not block startup. */
+/** Longest time startup waits for the schedule's first check, in ms. An unresponsive store must not block startup. */
 const FIRST_LOOK_TIMEOUT_MS = 5_000;
 
-/** Starts and stops one bot's components, each once. */
+/** Starts and stops a bot's components. A bot can start only once. */
 export class Lifecycle {
   readonly #bot: object;
   readonly #options: BotOptions;
@@ -31,12 +31,12 @@ export class Lifecycle {
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #isStarted = false;
-  /** Aborts the wait for the last deliveries while the bot stops. */
+  /** Ends the drain early. */
   readonly #noDrain = new AbortController();
   /** Aborts when the bot no longer waits for the store. */
   readonly #deadline = new AbortController();
 
-  /** @param bot the bot named in channel messages */
+  /** @param bot the bot object that channel messages contain */
   constructor(bot: object, options: BotOptions, routes: Routes) {
     this.#bot = bot;
     this.#options = options;
@@ -73,7 +73,7 @@ export class Lifecycle {
     throw new ServiceBotError("NOT_STARTED", "The bot has not started. Await bot.start() first.");
   }
 
-  /** Address that the bot's server listens on. `undefined` unless the server listens. */
+  /** URL of the bot's server, or `undefined` if the bot is not listening. */
   get url(): string | undefined {
     return this.#server?.url;
   }
@@ -82,7 +82,7 @@ export class Lifecycle {
     if (this.#starting !== undefined) {
       throw new ServiceBotError(
         "ALREADY_STARTED",
-        "The bot was already started. Create a new Bot.",
+        "The bot has already been started. Create a new Bot.",
       );
     }
     this.#starting = this.#start(listen, standalone);
@@ -123,7 +123,7 @@ export class Lifecycle {
     });
     logWarnings({ config, options: this.#options, routes: this.#routes, ...parts });
     try {
-      // Register first, because an inbox of another version must not receive events.
+      // Register first, because the bot must not store events in an inbox that a newer version uses.
       await parts.membership?.start((error) => this.#giveUp(error, parts, standalone));
       await parts.observers.serve();
       if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
@@ -140,7 +140,7 @@ export class Lifecycle {
     parts.log.info({ ...readyLine(config, this.url), metrics }, "ready");
   }
 
-  /** Starts the handlers and the schedule. If the inbox was restored, both wait for the event log. */
+  /** Starts the handlers and the schedule. If the inbox was restored, both wait until the event log has been read. */
   async #startHandlers({ dispatcher, schedule, restore, poller, log }: Parts): Promise<void> {
     const start = async () => {
       dispatcher.start();
@@ -164,7 +164,7 @@ export class Lifecycle {
     observers.end();
   }
 
-  /** Stops the bot, because another version or another inbox now has the events. */
+  /** Stops the bot, because a newer version or another inbox has taken over the events. */
   #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
     const { log, receiver, dispatcher, schedule } = parts;
     log.error({ err: error }, "the inbox is no longer usable; stopping the bot");
@@ -172,7 +172,8 @@ export class Lifecycle {
     this.#noDrain.abort();
     schedule.close();
     dispatcher.stopClaiming();
-    // A newer version lets this instance finish its running events. Copied events run in the other inbox.
+    // A newer version lets this instance finish its running events. After a copy, the events run in the other inbox
+    // instead.
     if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();
     const stopped = this.stop().catch((err: unknown) =>
       log.error({ err }, "could not stop cleanly"),
@@ -181,7 +182,7 @@ export class Lifecycle {
   }
 
   async #stop(graceMs: number, drainMs: number): Promise<void> {
-    // A half-started bot cannot be stopped. If starting fails, `start()` reports the failure.
+    // Wait for startup, because a half-started bot cannot be stopped. `start()` reports any failure.
     await this.#starting?.catch(() => undefined);
     this.#isStarted = false;
     if (this.#parts === undefined) return;
@@ -189,7 +190,7 @@ export class Lifecycle {
     const { schedule } = this.#parts;
     log.info("stopping");
     await inStages([
-      // Stops the poller at once, so that another instance takes over the log while the handlers end.
+      // Stop the poller at once, so that another instance can take over the event log while the handlers finish.
       [
         () => poller?.stop(),
         () => schedule.stop(),
@@ -197,7 +198,7 @@ export class Lifecycle {
         () => restore?.stop(),
         () => this.#drain(drainMs),
       ],
-      // Serve metrics to the end, because operators monitor a stop as well.
+      // Serve metrics until the end, because operators monitor shutdowns too.
       [() => this.#server?.close(), () => observers.close()],
       [() => membership?.stop()],
       [() => inbox.close()],
@@ -206,18 +207,21 @@ export class Lifecycle {
     log.info("stopped");
   }
 
-  /** Accepts deliveries until load balancers notice that the bot is not ready. Other instances handle the events. */
+  /**
+   * Keeps accepting deliveries until load balancers notice that the bot is not ready. Other instances handle the
+   * events.
+   */
   async #drain(ms: number): Promise<void> {
     if (ms > 0) await sleep(this.#options.clock ?? systemClock, ms, this.#noDrain.signal);
   }
 
-  /** Drain time, in ms. 0 before the bot is ready, because no load balancer sends it deliveries yet. */
+  /** Returns the drain time, in ms. 0 before the bot is ready, because no load balancer sends it deliveries yet. */
   #drainMs(): number {
     const takesDeliveries = this.#isStarted && this.#server !== undefined;
     return takesDeliveries && !this.#noDrain.signal.aborted ? this.config.drainMs : 0;
   }
 
-  /** Limits the wait for an unresponsive store, because the bot must stop even then. */
+  /** Limits the wait for an unresponsive store, which must not keep the bot from stopping. */
   async #withDeadline(ms: number, work: () => Promise<void>): Promise<void> {
     const { clock = systemClock } = this.#options;
     const cancel = clock.timer(ms, () => this.#deadline.abort(), { background: true });
@@ -226,16 +230,16 @@ export class Lifecycle {
 }
 
 /**
- * Runs the stages one after the other, and each stage's tasks concurrently. All tasks run, even if some fail.
+ * Runs the stages one after another, and the tasks within a stage concurrently. All tasks run, even if some fail.
  *
- * @throws the error once all tasks have ended; an AggregateError if several tasks failed
+ * @throws after all tasks have ended: the task's error, or an AggregateError if several tasks failed
  */
 export async function inStages(
   stages: readonly (readonly (() => Promise<unknown> | undefined)[])[],
 ): Promise<void> {
   const errors: unknown[] = [];
   for (const stage of stages) {
-    // An async wrapper turns an error thrown synchronously into a rejection.
+    // The async wrapper turns a synchronous throw into a rejection.
     const results = await Promise.allSettled(stage.map(async (work) => await work()));
     for (const result of results) if (result.status === "rejected") errors.push(result.reason);
   }

@@ -9,9 +9,9 @@ export interface MembershipOptions {
   readonly shared: Pick<Shared, "beat" | "leave" | "requireUsable">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Time when this instance last stored a delivery, on the clock. */
+  /** Time at which this instance last stored a delivery, according to `clock`. */
   readonly lastDeliveryAt: () => number | undefined;
-  /** Called with the number of live instances, including this one, when it changes. */
+  /** Called with the number of live instances, including this one, whenever the number changes. */
   readonly onSize: (instances: number) => void;
 }
 
@@ -24,7 +24,7 @@ const UNUSABLE: ReadonlySet<ErrorCode> = new Set([
   "INBOX_MOVED",
 ]);
 
-/** Sends heartbeats to the other instances on the inbox, and stops this instance if the inbox becomes unusable. */
+/** Sends heartbeats to the other instances using the inbox, and stops this instance if the inbox becomes unusable. */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #details = { host: hostname(), pid: process.pid, version: version() };
@@ -38,7 +38,7 @@ export class Membership {
   }
 
   /**
-   * Registers this instance. Resolves once other instances can see it and the inbox has been found usable.
+   * Registers this instance. Resolves once the other instances can see it and the inbox has been found usable.
    *
    * @param onUnusable called once when this instance must no longer use the inbox
    * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE if the check failed
@@ -84,9 +84,9 @@ export class Membership {
       if (instances !== this.#instances) onSize(instances);
       this.#instances = instances;
     } finally {
-      // Check after the heartbeat, so that either a copy that begins now sees this instance, or this check sees the
-      // copy. Check even if the heartbeat failed, because a newer version may have changed the tables. In that case the
-      // check's error is reported.
+      // Check after the heartbeat. A copy that starts now then either sees this instance or is seen by the check. Check
+      // even if the heartbeat failed, because a newer version may have changed the tables. The check's error then
+      // replaces the heartbeat's error.
       await shared.requireUsable();
     }
   }

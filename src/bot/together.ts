@@ -5,7 +5,7 @@ import { ConfigError } from "../errors.ts";
 import type { StartOptions } from "../options.ts";
 import { exitWith, type Lifecycle } from "./lifecycle.ts";
 
-/** Starts several bots in one process, one after the other. If a bot cannot start, the others stop. */
+/** Starts several bots one after another. If a bot fails to start, the other bots are stopped. */
 export async function startTogether(
   bots: readonly Lifecycle[],
   options: StartOptions,

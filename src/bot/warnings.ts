@@ -14,7 +14,7 @@ export interface WarningSources {
   readonly log: Logger;
 }
 
-/** Logs every setting that is valid but most likely a mistake. */
+/** Logs every setting that is valid but probably a mistake. */
 export function logWarnings({ config, options, routes, inbox, log }: WarningSources): void {
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect because the inbox is not a local file");
@@ -27,7 +27,6 @@ export function logWarnings({ config, options, routes, inbox, log }: WarningSour
   warnOfBudget(config, log);
 }
 
-/** Warns if the API key travels unencrypted. */
 function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
   if (!isSentInClear(baseUrl)) return;
   log.warn(
@@ -37,8 +36,8 @@ function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
 }
 
 /**
- * Warns if handlers time out before their requests do. If the platform then accepts requests but never responds, the
- * bot would not recognize the outage.
+ * Warns if handlers would time out before their requests. The bot would then not recognize an outage in which the
+ * platform accepts requests but never responds.
  */
 function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log: Logger): void {
   const {
@@ -55,22 +54,21 @@ function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log
   if (short.length === 0) return;
   log.warn(
     { options: short, requestMs },
-    "the handler timeout does not exceed requestTimeoutMs, so a platform outage uses up attempts; raise the former or lower the latter",
+    "the handler timeout does not exceed requestTimeoutMs, so a platform outage uses up attempts; raise the handler timeout or lower requestTimeoutMs",
   );
 }
 
-/** An interval that needs more requests than remain in the budget. */
+/** An interval that needs more requests than the budget allows. */
 export interface BudgetProblem {
   readonly perMinute: number;
-  /** Requests per minute that remain in the budget for this interval. */
+  /** Requests per minute that the budget leaves for this interval. */
   readonly places: number;
   readonly variable: string;
   readonly intervalMs: number;
-  /** Minimum number of requests per minute that the interval causes. */
+  /** Minimum number of requests per minute at this interval. */
   readonly wanted: number;
 }
 
-/** Warns about each interval that exceeds the budget on its own. */
 export function warnOfBudget(config: Config, log: Logger): void {
   for (const { perMinute, places, variable, intervalMs, wanted } of budgetProblems(config)) {
     log.warn(

@@ -6,7 +6,7 @@ import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./e
 export interface BreakerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Bot in channel messages. */
+  /** The bot object that channel messages contain. */
   readonly bot: object | undefined;
 }
 
@@ -16,32 +16,34 @@ export interface Pass {
   readonly operation: string;
 }
 
-/** Consecutive outages that open a circuit. */
+/** Number of consecutive outages that opens a circuit. */
 const THRESHOLD = 5;
 
-/** Waits between tries while the platform or one operation is down, in ms. */
+/** Waits between attempts while the platform or a single operation is down, in ms. */
 const OUTAGE_WAITS: BackoffOptions = { baseMs: 1_000, maxMs: 30_000, factor: 2 };
 
-/** Waits between tries of an operation whose daily quota is used up, in ms. */
+/** Waits between attempts at an operation whose daily quota is used up, in ms. */
 const QUOTA_WAITS: BackoffOptions = { baseMs: 60_000, maxMs: 900_000, factor: 2 };
 
-/** Waits between tries of a refused token, in ms. At most a minute, so that the bot soon notices a repaired token. */
+/**
+ * Waits between attempts with a rejected token, in ms. At most a minute, so that the bot soon notices a repaired token.
+ */
 const TOKEN_WAITS: BackoffOptions = { baseMs: 5_000, maxMs: 60_000, factor: 2 };
 
 /** Codes from section 7 of the platform document that concern a single operation. */
 const ofOneOperation: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
 interface Operation {
-  /** Counts this operation's outages while other operations get responses. */
+  /** Counts this operation's outages while other operations still get responses. */
   readonly outages: Circuit;
   readonly quota: Circuit;
 }
 
 /**
  * Holds requests back while they would fail, so that lanes do not hammer a platform that is down. The breaker opens
- * after five outages in a row, or at once if a 429 names a wait. Then one request at a time tests whether the platform
- * is back. Each operation has its own circuits for outages and for its quota. All operations share the platform's
- * circuit and the token's circuit.
+ * after five outages in a row, or at once if a 429 response names a wait. Then one request at a time tests whether the
+ * platform is back. Each operation has its own circuits for outages and for its quota. All operations share one circuit
+ * for the platform and one for the token.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -60,7 +62,7 @@ export class Breaker {
    *
    * @param operation method and path template, such as `POST /posts`
    * @throws {NetworkError} API_CIRCUIT_OPEN
-   * @throws {ApiError} the refusal of the token, with `local` true
+   * @throws {ApiError} with the response that rejected the token, and `local` true
    */
   check(operation: string): void {
     this.#checkToken();
@@ -72,7 +74,7 @@ export class Breaker {
     check(this.#platform, this.#platform.isRequested ? requested : away);
   }
 
-  /** Admits a request. Throws as {@link check} does. */
+  /** Admits a request. Throws like {@link check}. */
   enter(operation: string): Pass {
     this.check(operation);
     const pass: Pass = { operation };
@@ -94,7 +96,7 @@ export class Breaker {
     if (kind === "outage") {
       if (waitMs > 0) this.#platform.refused(pass, waitMs);
       else this.#platform.failed(pass);
-      // During an outage of the whole platform, a failure must not count against one operation.
+      // During an outage of the whole platform, a failure must not count against a single operation.
       if (this.#platform.isClosed || outages.isTrial(pass)) outages.failed(pass);
     } else if (kind === "unknown") {
       this.#platform.left(pass);
@@ -105,15 +107,15 @@ export class Breaker {
     }
   }
 
-  /** @param answered true if the platform has responded, and so has seen the token */
+  /** @param answered true if the platform has responded and has therefore checked the token */
   #tokenAfter(pass: Pass, error: unknown, answered: boolean): void {
     if (error instanceof ApiError && error.refusesToken) this.#token.refused(pass, 0, error);
     else if (answered && !isUnexplained(error)) this.#token.succeeded(pass);
-    // An unexplained 403 may concern this request alone. The probe that explains it is then the trial.
+    // An unexplained 403 may concern only this request. The probe that explains it then becomes the trial.
     else this.#token.left(pass);
   }
 
-  /** Throws a new error for each caller, with the reason. */
+  /** Throws a new error for each caller, with the original reason. */
   #checkToken(): void {
     const retryAfterMs = this.#token.heldBackMs();
     const { refusal } = this.#token;
@@ -121,8 +123,8 @@ export class Breaker {
     const { status, platformCode } = refusal;
     const seconds = Math.ceil(retryAfterMs / 1000);
     throw apiErrorOf(
-      `Not sent because the platform refuses the token or the app (${status}). Next try in ${seconds} s. ` +
-        "Check SERVICE_API_KEY (apiKey), and check in the developer portal that the app is enabled.",
+      `Not sent because the platform rejected the token or the app (${status}). Next attempt in ${seconds} s. ` +
+        "Check SERVICE_API_KEY (apiKey), and make sure that the app is enabled in the developer portal.",
       { status, platformCode, retryAfterMs, refusesToken: true, local: true },
     );
   }
@@ -149,13 +151,14 @@ function check(circuit: Circuit, reason: string): void {
   if (retryAfterMs === 0) return;
   throw new NetworkError(
     "API_CIRCUIT_OPEN",
-    `Not sent because ${reason}. Next try in ${Math.ceil(retryAfterMs / 1000)} s.`,
+    `Not sent because ${reason}. Next attempt in ${Math.ceil(retryAfterMs / 1000)} s.`,
     { sent: false, retryAfterMs },
   );
 }
 
 /**
- * Classifies an error. `answered`: the platform works, even if it refused. `unknown`: the caller aborted the request.
+ * Classifies an error. `answered` means that the platform is working, even if it rejected the request. `unknown` means
+ * that the caller aborted the request.
  */
 function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
   if (error instanceof ApiError && ofOneOperation.has(error.platformCode ?? "")) {
@@ -166,7 +169,10 @@ function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
   return error instanceof ApiError ? "answered" : "unknown";
 }
 
-/** Circuit breaker: closed, then open for a wait, then one request at a time (the trial) until one succeeds. */
+/**
+ * A circuit is closed, then open for a wait. After the wait it admits one request at a time, the trial, until a trial
+ * succeeds.
+ */
 class Circuit {
   readonly #options: BreakerOptions;
   readonly #of: string;
@@ -200,21 +206,21 @@ class Circuit {
     return this.#opened === 0;
   }
 
-  /** True while the circuit is open because of a refusal or a requested pause, not because of counted failures. */
+  /** True while the circuit is open because of a rejection or a requested pause, rather than counted failures. */
   get isRequested(): boolean {
     return this.#isRequested;
   }
 
-  /** Last response that refused the token. */
+  /** The last response that rejected the token. */
   get refusal(): ApiError | undefined {
     return this.#refusal;
   }
 
-  /** Returns the wait before the next request, in ms; 0 if a request may be sent now. */
+  /** Returns the wait before the next request, in ms, or 0 if a request may be sent now. */
   heldBackMs(): number {
     if (this.isClosed) return 0;
     const left = this.#leftMs();
-    // The length of the trial is unknown. If it fails, the wait is at least this long.
+    // The duration of the trial is unknown. If it fails, the wait is at least this long.
     return left === 0 && this.#trial !== undefined ? this.#cooldownMs() : left;
   }
 
@@ -228,8 +234,8 @@ class Circuit {
   }
 
   /**
-   * Closes the circuit, even for a request sent before it opened. After a refusal or a requested pause, only a later
-   * trial closes it.
+   * Closes the circuit, even if the request was sent before it opened. After a rejection or a requested pause, only a
+   * later trial closes the circuit.
    */
   succeeded(pass: Pass): void {
     if (this.#isRequested && !this.isTrial(pass)) return;
@@ -252,10 +258,10 @@ class Circuit {
   }
 
   /**
-   * Opens the circuit at once, because the platform requests a pause or refuses the token.
+   * Opens the circuit at once, because the platform has requested a pause or rejected the token.
    *
    * @param waitMs minimum length of the pause, in ms
-   * @param refusal response that refused the token
+   * @param refusal the response that rejected the token
    */
   refused(pass: Pass, waitMs: number, refusal?: ApiError): void {
     this.#isRequested = true;
@@ -278,16 +284,18 @@ class Circuit {
   #wait(ms: number): void {
     this.#openForMs = ms;
     this.#openUntil = this.#options.clock.now() + ms;
-    // The result of a trial from before the wait no longer counts.
+    // The result of a trial that started before this wait no longer counts.
     this.#trial = undefined;
   }
 
-  /** Returns between half and the whole bound in ms, because many processes must not return at the same time. */
+  /**
+   * Returns between half of the bound and the whole bound, in ms, so that many processes do not retry at the same time.
+   */
   #cooldownMs(): number {
     return backoff(this.#waits, this.#opened, () => 0.5 + this.#options.random() / 2);
   }
 
-  /** Returns the remaining wait in ms. If the clock is set back, the wait restarts but does not grow. */
+  /** Returns the remaining wait, in ms. If the clock is set back, the wait restarts but does not grow. */
   #leftMs(): number {
     const now = this.#options.clock.now();
     this.#openUntil = Math.min(this.#openUntil, now + this.#openForMs);

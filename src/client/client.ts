@@ -33,7 +33,7 @@ import {
   type Upload,
 } from "./resources.ts";
 
-/** Direct messages. A bot can only reply, in conversations that a user began. Scope: `dm`. */
+/** Direct messages. A bot can only reply in conversations that a user started. Scope: `dm`. */
 class Dms {
   readonly #http: Http;
 
@@ -47,7 +47,7 @@ class Dms {
   }
 
   /**
-   * Lists the messages of a conversation, newest first.
+   * Lists a conversation's messages, newest first.
    *
    * @throws {NotFoundError} NOT_FOUND if the bot is not in the conversation
    */
@@ -56,7 +56,7 @@ class Dms {
   }
 
   /**
-   * Sends a message: text, images or both. The client retries only if the message was definitely not sent.
+   * Sends a message with text, images or both. The client retries only if the message was definitely not sent.
    *
    * @throws {ContentError} EMPTY, TOO_LONG, GROUP_UNSUPPORTED
    * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and image problems
@@ -93,7 +93,7 @@ class Posts {
   }
 
   /**
-   * Creates a post: text, images or both. The client retries only if the post was definitely not created. Scope:
+   * Creates a post with text, images or both. The client retries only if the post was definitely not created. Scope:
    * `posts:write`.
    *
    * @throws {ContentError} EMPTY, TOO_LONG
@@ -109,7 +109,7 @@ class Posts {
     return list(this.#http, COMMENTS, pageOf(post), options, { id: postId });
   }
 
-  /** Comments on a post. Content, retries and errors work as in {@link create}. Scope: `comments:write`. */
+  /** Adds a comment to a post. Content, retries and errors work as in {@link create}. Scope: `comments:write`. */
   async comment(
     postId: string,
     outgoing: OutgoingMessage,
@@ -119,7 +119,7 @@ class Posts {
   }
 }
 
-/** People and bots. */
+/** Users and bots. */
 class Users {
   readonly #http: Http;
 
@@ -128,7 +128,7 @@ class Users {
   }
 
   /**
-   * Returns the profile of a username, with or without its @. The fields are not documented. Scope: `read`.
+   * Returns a user's profile. The username may begin with @. The fields are not documented. Scope: `read`.
    *
    * @throws {NotFoundError} NOT_FOUND
    */
@@ -139,23 +139,23 @@ class Users {
 }
 
 /**
- * Client for the platform's API v1 (section 4 of the platform document). Usable on its own (`service-bot/client`), and
+ * Client for the platform's API v1 (section 4 of the platform document). Use it on its own (`service-bot/client`), or
  * as `ctx.client` in a handler. Every method rejects with an `ApiError` if the response is not 2xx, and with a
  * `NetworkError` if there is no response. A response that does not match the document rejects with a `ServiceBotError`
- * API_INVALID_RESPONSE. Undocumented fields pass through.
+ * whose code is API_INVALID_RESPONSE. Undocumented fields pass through.
  */
 export class Client {
   /** Direct messages. Scope: `dm`. */
   readonly dms: Dms;
   /** Posts and comments. */
   readonly posts: Posts;
-  /** People and bots. */
+  /** Users and bots. */
   readonly users: Users;
   readonly #http: Http;
   #syncing: Promise<void> | undefined;
 
   /**
-   * @param bot bot in channel messages. Default: the client itself
+   * @param bot the bot object in channel messages; by default the client itself
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(options: ClientOptions, bot?: object) {
@@ -166,25 +166,25 @@ export class Client {
   }
 
   /**
-   * Longest time a request without a purpose may take, in ms: its deadline and, with a request budget, five seconds of
-   * waiting.
+   * Longest time that a request without a purpose may take, in ms: its deadline plus, with a request budget, five
+   * seconds of waiting.
    */
   get longestCallMs(): number {
     const { timeoutMs, limiter } = this.#http;
     return timeoutMs + (limiter === undefined ? 0 : HANDLER_WAIT_MS);
   }
 
-  /** Remaining request budget; `undefined` without `maxRequestsPerMinute`. */
+  /** Remaining request budget, or `undefined` without `maxRequestsPerMinute`. */
   get requests(): RequestsStatus | undefined {
     return this.#http.limiter?.status;
   }
 
-  /** How far the platform's clock was ahead of the client's at the last response, in ms. */
+  /** How far the platform's clock was ahead of the client's clock at the last response, in ms. */
   get clockOffsetMs(): number {
     return this.#http.offsetMs;
   }
 
-  /** Returns the platform's time in ms since 1970; `undefined` before the first response. */
+  /** Returns the platform's time in ms since 1970, or `undefined` before the first response. */
   platformNow(): number | undefined {
     return this.#http.platformNow();
   }
@@ -197,15 +197,16 @@ export class Client {
   }
 
   /**
-   * @internal Divides `maxRequestsPerMinute` by the number of bot instances, because this client serves one of them.
+   * @internal Divides `maxRequestsPerMinute` by the number of bot instances, because this client serves only one of
+   *   them.
    */
   divideBudget(instances: number): void {
     this.#http.limiter?.divideBy(instances);
   }
 
   /**
-   * Requests the platform's time once, unless an earlier response contained it. Every response has a `Date`, even a
-   * refusal.
+   * Sends a request to learn the platform's time, unless an earlier response contained it. Every response has a `Date`
+   * header, even an error.
    */
   async syncClock(): Promise<void> {
     if (this.platformNow() !== undefined) return;
@@ -222,13 +223,13 @@ export class Client {
   }
 
   /**
-   * Returns a page of the event log, oldest first. Scope: `read` or `dm`. The page has only events that the token's
-   * scopes cover.
+   * Returns a page of the event log, oldest first. Scope: `read` or `dm`. The page contains only events that the
+   * token's scopes cover.
    *
-   * @param query `since` is the cursor of the previous page. An empty `since` starts now, and a missing one starts at
-   * the oldest event. `limit` is 1 to 50.
+   * @param query `since` is the cursor of the previous page. An empty `since` starts at the present; without `since`,
+   *   the first page starts at the oldest event. `limit` is 1 to 50.
    * @param options A request with a `purpose` yields to handlers' requests. It waits for the request budget without a
-   * time limit, and is not retried.
+   *   time limit, and is not retried.
    * @throws {ServiceBotError} INVALID_OPTION
    * @throws {AccessError} if the token has neither scope
    */
@@ -241,14 +242,14 @@ export class Client {
     return { ...value, date };
   }
 
-  /** Lists the feed. Its order, paging and selection of posts are not documented. Scope: `read`. */
+  /** Lists the posts in the feed. Their order, paging and selection are not documented. Scope: `read`. */
   feed(options: PageOptions = {}): Listing<Post> {
     return list(this.#http, "/feed", pageOf(post), options);
   }
 
   /**
-   * Searches. Neither parameters nor results are documented. `text` is sent as `q`, and other fields of the query
-   * unchanged. Every field of a hit may be missing. Scope: `read`.
+   * Searches the platform. Neither the parameters nor the results are documented. `text` is sent as `q`, and other
+   * query fields are sent unchanged. Every field of a hit may be missing. Scope: `read`.
    */
   search({ text, ...others }: SearchQuery, options: PageOptions = {}): Listing<SearchHit> {
     const query = { q: text, ...others };
@@ -256,12 +257,12 @@ export class Client {
   }
 
   /**
-   * Uploads an image and returns its key for `imageKeys`. The client sends bytes; the platform fetches a URL. The
+   * Uploads an image and returns its key for `imageKeys`. For a URL, the platform itself downloads the image. The
    * platform deletes an upload after an hour unless it is attached. Scope: any except `read`.
    *
    * @throws {ImageError} BLOCKED_HOST, NOT_IMAGE, TOO_LARGE
-   * @throws {ContentError} VALIDATION unless the first bytes are those of a supported image
-   * @throws {ServiceBotError} INVALID_OPTION if the image cannot be read, or is a key
+   * @throws {ContentError} VALIDATION if the first bytes are not those of a supported image
+   * @throws {ServiceBotError} INVALID_OPTION if the image cannot be read or is already an upload key
    * @throws {LimitError} QUOTA_EXCEEDED
    * @throws {UnavailableError} NOT_CONFIGURED
    */
@@ -277,7 +278,7 @@ const COMMENTS = "/posts/{id}/comments";
 /** Maximum number of images in a post, comment or message (section 8 of the platform document). */
 const MAX_IMAGES = 4;
 
-/** Call options with the value for the `{id}` in a path. */
+/** Call options plus the value for `{id}` in a path. */
 interface Target extends CallOptions {
   readonly id?: string;
 }
@@ -292,9 +293,9 @@ async function read<T>(
 }
 
 /**
- * Writes text, images or both (section 4 of the platform document, "Attaching images"): checks, reads and uploads the
- * images, then sends. If a key expires or is consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded once more.
- * With a key from the caller there is no second upload, because the invalid key may be the caller's.
+ * Sends text, images or both (section 4 of the platform document, "Attaching images"). First checks, reads and uploads
+ * the images. If a key expires or is consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded once more. If the
+ * caller passed a key, there is no second upload, because the caller's key may be the invalid one.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and image problems, before anything is sent
  * @throws {ServiceBotError} INVALID_ID, before anything is sent
@@ -306,7 +307,7 @@ async function write<T>(
   outgoing: OutgoingMessage,
   { id, signal }: Target,
 ): Promise<T> {
-  // Fails early, because images are uploaded before the request is built.
+  // Fail early, because the images are uploaded before the request is built.
   resolvePath(template, id);
   checkContent(outgoing);
   const { text, images = [], imageKeys = [] } = outgoing;
@@ -315,7 +316,7 @@ async function write<T>(
     return (await http.request("POST", template, answer, { id, signal, json })).value;
   };
   if (images.length === 0) return await send(imageKeys);
-  // Loaded lazily, because many bots send no images.
+  // Load lazily, because many bots never send images.
   const { prepareImages, uploadAll } = await import("./images.ts");
   const prepared = await prepareImages(http, images, signal);
   const upload = async () => [...imageKeys, ...(await uploadAll(http, prepared, signal))];
@@ -330,8 +331,8 @@ async function write<T>(
 }
 
 /**
- * Checks the rules under "Attaching images" in section 4 of the platform document. A text of only spaces is valid. The
- * maximum length of a text is not documented.
+ * Checks the rules in section 4 of the platform document, "Attaching images". A text that contains only spaces is
+ * valid. The maximum length of a text is not documented.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES, as the platform would
  */
@@ -342,7 +343,7 @@ function checkContent({ text = "", images = [], imageKeys = [] }: OutgoingMessag
     throw apiErrorOf(message, { status: 400, platformCode: "TOO_MANY_IMAGES", local: true });
   }
   if (text === "" && count === 0) {
-    const message = "The message is empty. Pass a text, an image, or both.";
+    const message = "The message is empty. Pass text, images or both.";
     throw apiErrorOf(message, { status: 400, platformCode: "EMPTY", local: true });
   }
 }

@@ -6,37 +6,40 @@ import {
   ServiceBotError,
 } from "../errors.ts";
 
-/** Details of a refusal. `refusesToken` defaults to true for 401. */
+/** Details of an {@link ApiError}. `refusesToken` defaults to true for 401. */
 interface ApiErrorDetails
   extends ErrorOptions,
     Partial<
       Pick<ApiError, "platformCode" | "retryAfterMs" | "requestId" | "local" | "refusesToken">
     > {
   readonly status: number;
-  /** True if the body was JSON with an error, like the platform's own errors. Default false. */
+  /** True if the response body was JSON with an error, like the platform's own errors. Default false. */
   readonly hasErrorBody?: boolean;
 }
 
 /**
- * The platform refused a request (section 7 of the platform document). The client checks some rules before it sends a
- * request, and refuses with the same code. The subclasses are kinds of refusals.
+ * The platform rejected a request (section 7 of the platform document). Some rules are checked by the client, which
+ * then rejects a request with the same code before sending it. Each subclass is a kind of rejection.
  */
 export class ApiError extends ServiceBotError {
   override readonly name: string = "ApiError";
   declare readonly code: ApiErrorCode;
-  /** HTTP status. If the client refused the request itself, the status that the platform would have sent. */
+  /** HTTP status. If the client itself rejected the request, the status that the platform would have returned. */
   readonly status: number;
-  /** The platform's own code as received, even if it is newer than this version; `undefined` without a code. */
+  /**
+   * The platform's error code as received, even if it is newer than this version. `undefined` if the response had no
+   * code.
+   */
   readonly platformCode: string | undefined;
-  /** Wait that the platform requested (`Retry-After`), in ms, at most an hour. */
+  /** Wait requested by the platform (`Retry-After`), in ms, at most an hour. */
   readonly retryAfterMs: number | undefined;
-  /** The platform's id for this request, to quote to its support; `undefined` if the platform sends none. */
+  /** The platform's id for this request, to quote in support requests. `undefined` if the platform sends none. */
   readonly requestId: string | undefined;
-  /** True if the client refused the request before it sent anything. */
+  /** True if the client rejected the request without sending it. */
   readonly local: boolean;
   /**
-   * True if the platform refuses the token or the whole app. The token is missing, unknown or revoked (401), or the app
-   * is disabled. Every other request would fail as well, so the event is not the cause.
+   * True if the platform rejected the token or the whole app. The token is missing, unknown or revoked (401), or the
+   * app is disabled. Every other request would fail as well, so the event is not the cause.
    */
   readonly refusesToken: boolean;
   readonly #hasErrorBody: boolean;
@@ -61,14 +64,14 @@ export class ApiError extends ServiceBotError {
   }
 
   /**
-   * True if the request definitely had no effect: after 4xx except 408, because the platform refuses such a request
-   * before acting on it. After 503, true only for the platform's own response: a JSON error body with a code from
-   * section 7, or with another code in capitals and `Retry-After`. After a gateway's response or any other 5xx, a write
-   * may have taken effect.
+   * True if the request definitely had no effect. After 4xx except 408, because the platform rejects such a request
+   * before acting on it. After 503, only for the platform's own response: a JSON error body with a code from section 7
+   * of the platform document, or with another code in capitals and `Retry-After`. After a gateway's response or any
+   * other 5xx, a write may have taken effect.
    */
   get saysNothingHappened(): boolean {
     if (this.local) return true;
-    // A success with an error body is a refusal only if its code is documented.
+    // A 2xx response with an error body is a rejection only if its code is documented.
     if (this.status < 300) return this.code !== "API_ERROR";
     if (this.status === 503) return this.#isPlatformsOwn;
     return this.status < 500 && this.status !== 408;
@@ -82,14 +85,14 @@ export class ApiError extends ServiceBotError {
 }
 
 /**
- * Format of the codes in section 7 of the platform document. Gateways use such words as well, so the format alone
- * proves nothing.
+ * Format of the codes in section 7 of the platform document. Gateways use such codes too, so the format alone proves
+ * nothing.
  */
 const CODE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** The image is unusable because of its URL, size, kind or upload key. */
+/** The image is unusable because of its URL, size, format or upload key. */
 export class ImageError extends ApiError {
   override readonly name = "ImageError";
   declare readonly code:
@@ -112,7 +115,7 @@ export class AccessError extends ApiError {
   declare readonly code: "AGENT_SCOPE_MISSING" | "BLOCKED" | "API_ERROR";
 }
 
-/** The object does not exist, or the bot has no access to it. The platform does not distinguish the two (404). */
+/** The object does not exist, or the bot has no access to it. With 404, the platform does not distinguish the two. */
 export class NotFoundError extends ApiError {
   override readonly name = "NotFoundError";
   declare readonly code: "NOT_FOUND" | "API_ERROR";
@@ -132,7 +135,6 @@ export class UnavailableError extends ApiError {
 
 type Family = new (message: string, details: ApiErrorDetails) => ApiError;
 
-/** Subclass for each platform code. */
 const families: { readonly [C in PlatformCode]: Family } = {
   BLOCKED_HOST: ImageError,
   NOT_IMAGE: ImageError,
@@ -161,10 +163,9 @@ const familyByStatus: ReadonlyMap<number, Family> = new Map<number, Family>([
   [429, LimitError],
 ]);
 
-/** All platform codes that this version knows. */
 export const platformCodes: readonly PlatformCode[] = Object.keys(families) as PlatformCode[];
 
-/** Creates an error of the code's subclass, or of the status's subclass if the code is unknown. */
+/** Creates an error of the subclass for the code or, if the code is unknown, for the status. */
 export function apiErrorOf(message: string, details: ApiErrorDetails): ApiError {
   const { status, platformCode = "" } = details;
   const byStatus = status >= 500 ? UnavailableError : (familyByStatus.get(status) ?? ApiError);
@@ -180,7 +181,7 @@ function isPlatformCode(code: string): code is PlatformCode {
   return Object.hasOwn(families, code);
 }
 
-/** Codes of a {@link NetworkError}. */
+/** Error codes that a {@link NetworkError} can have. */
 export type NetworkErrorCode =
   | "API_UNREACHABLE"
   | "API_TIMEOUT"
@@ -196,8 +197,8 @@ export class NetworkError extends ServiceBotError {
   /** False if the request definitely never reached the platform, for example because no connection was made. */
   readonly sent: boolean;
   /**
-   * In milliseconds. API_CIRCUIT_OPEN: time until the next try of the platform. API_BUDGET_SPENT: approximate time
-   * until the request can be sent.
+   * Time to wait, in ms. For API_CIRCUIT_OPEN, until the next attempt to reach the platform. For API_BUDGET_SPENT,
+   * approximately until the request can be sent.
    */
   readonly retryAfterMs: number | undefined;
 
@@ -212,11 +213,11 @@ export class NetworkError extends ServiceBotError {
   }
 }
 
-/** Statuses caused by the platform's state, not by the request. */
+/** Statuses caused by the platform's state rather than by the request. */
 const outageStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Returns the error itself or its cause, whichever is an outage. A refused token counts as an outage, because only an
+ * Returns the first outage among an error and its causes. A rejected token counts as an outage, because only an
  * operator can fix it.
  */
 export function outageOf(error: unknown): ApiError | NetworkError | undefined {
@@ -229,8 +230,8 @@ export function outageOf(error: unknown): ApiError | NetworkError | undefined {
 }
 
 /**
- * Returns whether an error is a 403 whose code is not in section 7 of the platform document. Such a 403 may concern one
- * request or the whole app.
+ * Returns whether an error is a 403 whose code is not in section 7 of the platform document. Such a 403 may concern a
+ * single request or the whole app.
  */
 export function isUnexplained(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.refusesToken) return false;
@@ -248,7 +249,7 @@ const neverConnected: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** TLS errors. Nothing was sent, because the server did not prove its identity or does not support TLS. */
+/** TLS errors. No request was sent, because the server could not prove its identity or does not support TLS. */
 const tlsFailures: ReadonlySet<string> = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -260,15 +261,16 @@ const tlsFailures: ReadonlySet<string> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** Converts an error from `fetch`. The result records whether the request may have arrived. */
+/** Converts an error thrown by `fetch`, and records whether the request may have arrived. */
 export function unreachable(request: string, baseUrl: string, error: unknown): NetworkError {
   const causes = systemErrors(error);
   const code = causes.find(({ code }) => code !== undefined)?.code;
   const sent = causes.length === 0 || !causes.every(isBeforeConnected);
   const isTls = causes.some(({ code = "" }) => tlsFailures.has(code));
-  const why = code === "ECONNREFUSED" ? "nothing listens there" : (code ?? deepestMessage(error));
+  const why =
+    code === "ECONNREFUSED" ? "nothing is listening there" : (code ?? deepestMessage(error));
   const hint = isTls
-    ? "Its certificate is not trusted, or it does not speak TLS. Add its CA with NODE_EXTRA_CA_CERTS."
+    ? "Its certificate is not trusted, or it does not support TLS. Add its CA with NODE_EXTRA_CA_CERTS."
     : "Is the platform running? Check SERVICE_BASE_URL (baseUrl).";
   const what = sent
     ? `the connection to ${baseUrl} closed before a response arrived (${why}).`
@@ -286,7 +288,7 @@ export function timedOut(
   return new NetworkError("API_TIMEOUT", `${request}: ${what}`, { cause, sent: true });
 }
 
-/** Returns the message of the innermost cause, because the error from `fetch` itself contains no reason. */
+/** Returns the message of the innermost cause, because the error thrown by `fetch` contains no reason itself. */
 function deepestMessage(error: unknown): string {
   let deepest = error;
   for (
@@ -304,13 +306,19 @@ interface SystemError {
   readonly syscall?: string | undefined;
 }
 
-/** The route can also fail during an established connection. In that case the failed call is a read or a write. */
+/**
+ * Returns whether an error happened before the connection was made. These codes can also end an established connection,
+ * but then the failed call is a read or a write.
+ */
 function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boolean {
   if (tlsFailures.has(code)) return true;
   return neverConnected.has(code) && (syscall === "connect" || syscall === "getaddrinfo");
 }
 
-/** Returns the system errors behind the bare TypeError from `fetch`. Its cause may hold one error per IP address. */
+/**
+ * Returns the system errors behind the generic TypeError thrown by `fetch`. Its cause may contain one error per IP
+ * address.
+ */
 function systemErrors(error: unknown): readonly SystemError[] {
   for (let at: unknown = error; typeof at === "object" && at !== null; ) {
     if ("errors" in at && Array.isArray(at.errors) && at.errors.length > 0) {

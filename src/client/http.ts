@@ -21,24 +21,24 @@ import { readAnswer } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
 
-/** Part of `fetch` that the client calls. */
+/** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Client options. */
+/** Options for a client. */
 export interface ClientOptions {
   /** The platform's URL, without `/api/v1`. May include a path. */
   readonly baseUrl: string;
-  /** Bearer token. Sent only to `baseUrl`, never across a redirect. */
+  /** Bearer token. Sent only to `baseUrl`, never to the target of a redirect. */
   readonly apiKey: string;
   /** Deadline for one request, including its retries, in ms. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum number of retries per request, from 0 to 10. Default 2. */
+  /** Maximum number of retries per request, 0 to 10. Default 2. */
   readonly retries?: number | undefined;
-  /** Sends the requests. Default: the global `fetch`. */
+  /** Function that sends requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
   /** Source of time. Default: this machine's clock. */
   readonly clock?: Clock | undefined;
-  /** Source of jitter for the waits between tries. Default `Math.random`. */
+  /** Source of randomness for jitter. Default `Math.random`. */
   readonly random?: Random | undefined;
   /** Maximum number of requests in any 60 seconds, at least 1. Default: no limit. */
   readonly maxRequestsPerMinute?: number | undefined;
@@ -57,11 +57,11 @@ const OPTIONS: OptionTable<ClientOptions> = {
 
 export interface Answer<T> {
   readonly value: T;
-  /** Time of the response on the platform's clock (the `Date` header, whole seconds), in ms since 1970. */
+  /** Time of the response on the platform's clock (the `Date` header, in whole seconds), in ms since 1970. */
   readonly date: number | undefined;
 }
 
-/** Permission to send one request. */
+/** Permission to send a single request. */
 interface Admission {
   readonly pass: Pass;
   /** `undefined` without a request budget. */
@@ -69,8 +69,8 @@ interface Admission {
 }
 
 /**
- * Sends requests to `{base_url}/api/v1` (section 4 of the platform document). Each try passes the limiter, which counts
- * requests, and the breaker, which holds requests back during an outage. The client retries a failed request if
+ * Sends requests to `{base_url}/api/v1` (section 4 of the platform document). Each attempt passes the limiter, which
+ * counts requests, and the breaker, which holds requests back during an outage. A failed request is retried if
  * repeating it is safe.
  */
 export class Http {
@@ -87,12 +87,12 @@ export class Http {
   readonly #sender: object | undefined;
   readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
-  /** Only a request to a platform on this machine names its handler's event. */
+  /** Requests carry the id of their handler's event only if the platform runs on this machine. */
   readonly #isLocal: boolean;
   #offsetMs: number | undefined;
 
   /**
-   * @param sender `bot` in channel messages
+   * @param sender the bot object that channel messages contain
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(options: ClientOptions, sender?: object) {
@@ -121,12 +121,12 @@ export class Http {
     this.#probe = new TokenProbe(clock, (signal) => this.#readConversations(signal));
   }
 
-  /** How far the platform's clock was ahead of the client's at the last response, in ms. */
+  /** How far the platform's clock was ahead of the client's clock at the last response, in ms. */
   get offsetMs(): number {
     return this.#offsetMs ?? 0;
   }
 
-  /** Returns the platform's time in ms since 1970; `undefined` before the first response. */
+  /** Returns the platform's time in ms since 1970, or `undefined` before the first response. */
   platformNow(): number | undefined {
     return this.#offsetMs === undefined ? undefined : this.now();
   }
@@ -141,7 +141,7 @@ export class Http {
    *
    * @param template path below `/api/v1`, with the id as `{id}`
    * @param answer schema of the response
-   * @throws {ApiError} with the platform's code, API_ERROR, API_REDIRECT
+   * @throws {ApiError} with the platform's code, API_ERROR or API_REDIRECT
    * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN, API_BUDGET_SPENT
    * @throws {ServiceBotError} API_INVALID_RESPONSE, INVALID_ID, INVALID_OPTION
    * @throws the signal's reason, once it aborts
@@ -175,7 +175,7 @@ export class Http {
   }
 
   /**
-   * Waits for work that precedes a request, and abandons it at the request's deadline. A stuck Blob or disk must not
+   * Runs work that precedes a request, and abandons it at the request's deadline, because a stuck Blob or disk must not
    * block the caller.
    *
    * @throws {NetworkError} API_TIMEOUT, with `sent` false
@@ -208,7 +208,7 @@ export class Http {
     return buildRequest(method, template, options, access);
   }
 
-  /** Sends a request, and retries it as long as retrying is safe and the deadline permits. */
+  /** Sends a request, and retries it while retrying is safe and the deadline allows it. */
   async #sendUntil(
     endsAt: number,
     request: ApiRequest,
@@ -216,7 +216,7 @@ export class Http {
     signal: AbortSignal,
   ): Promise<Answer<unknown>> {
     const { method, kind } = request;
-    // The poller has its own retries.
+    // The poller retries its requests itself.
     const retries = kind === "audit" || kind === "poll" ? 0 : this.#retries;
     for (let number = 1, admission = first; ; number++) {
       try {
@@ -233,17 +233,17 @@ export class Http {
     }
   }
 
-  /** Waits for a permit from the limiter, and enters the breaker. */
+  /** Waits for a permit from the limiter, then enters the breaker. */
   async #admit(
     { operation, kind }: ApiRequest,
     signal: AbortSignal | undefined,
   ): Promise<Admission> {
     try {
-      // Checked first, because a request that the breaker holds back need not wait for a permit.
+      // Check first, because a request that the breaker holds back need not wait for a permit.
       this.#breaker.check(operation);
       const permit = await this.limiter?.take(kind, signal);
       try {
-        // Entered last, because a waiting trial would hold back all other requests.
+        // Enter last, because a waiting trial would hold back all other requests.
         return { pass: this.#breaker.enter(operation), permit };
       } catch (error) {
         permit?.giveBack();
@@ -251,7 +251,7 @@ export class Http {
       }
     } catch (error) {
       if (error instanceof ServiceBotError) {
-        // The breaker throws the `ApiError` that refused the token again.
+        // While a token is rejected, the breaker throws an `ApiError` with the platform's code.
         const code = error instanceof ApiError ? "API_CIRCUIT_OPEN" : error.code;
         channels["held-back"].publish({ bot: this.#sender, code });
       }
@@ -259,7 +259,7 @@ export class Http {
     }
   }
 
-  /** Reads one conversation, to probe the token. */
+  /** Probes the token by reading one conversation. */
   async #readConversations(signal: AbortSignal): Promise<void> {
     const request = this.#build("GET", "/dm/conversations", { query: { limit: 1 } });
     await this.#attempt(request, 1, await this.#admit(request, signal), signal);
@@ -336,7 +336,7 @@ export class Http {
   }
 }
 
-/** `AbortSignal.any` that tolerates a missing second signal. */
+/** `AbortSignal.any` for two signals, of which the second may be missing. */
 export function eitherOf(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return AbortSignal.any(other === undefined ? [signal] : [signal, other]);
 }

@@ -8,7 +8,7 @@ import { apiErrorOf } from "./errors.ts";
 import { eitherOf, type Http } from "./http.ts";
 import { type CallOptions, type ImageInput, type Upload, upload } from "./resources.ts";
 
-/** An image after reading and checking, ready to attach or to upload repeatedly. */
+/** An image that has been read and checked, ready to be attached or uploaded. */
 export type PreparedImage =
   | { readonly key: string }
   | { readonly url: string }
@@ -17,26 +17,27 @@ export type PreparedImage =
 export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
 
 /**
- * In bytes (section 8 of the platform document: "5 MB"). Read as 5 MiB, because the platform may accept images between
- * 5,000,000 bytes and 5 MiB.
+ * In bytes. Section 8 of the platform document says "5 MB". The client allows 5 MiB, because the platform may accept
+ * images larger than 5,000,000 bytes.
  */
 export const MAX_IMAGE_BYTES = 5_242_880;
 
-/** Image file names. No key looks like a file name. Unsupported formats are refused later. */
+/** Matches image file names. No key looks like a file name. Unsupported formats are rejected later. */
 const pictureName = /\.(png|jpe|jpe?g|jfif|webp|gif|avif|heic|heif|svg|bmp|tiff?)$/i;
 
-/** In characters. No path, URL or key is longer, so a longer string is an image as base64. */
+/** In characters. No path, URL or key is longer, so a longer string is a base64 image. */
 const MAX_TEXT = 8_192;
 
 /**
- * Opens without waiting, because a FIFO without a writer would block forever. Windows has neither FIFOs nor this flag.
+ * Opens a file without blocking, because a FIFO without a writer would block forever. Windows has neither FIFOs nor
+ * this flag.
  */
 const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const EXPECTED = "An image must be bytes, a Blob, a path, an https URL or an upload key";
 
 /**
- * Reads and checks an image, and sends nothing.
+ * Reads and checks an image without sending anything.
  *
  * @throws {ApiError} BLOCKED_HOST, TOO_LARGE, VALIDATION, as the platform would
  * @throws {ServiceBotError} INVALID_OPTION if the image cannot be read
@@ -95,7 +96,7 @@ function fromKey(key: string): PreparedImage {
 }
 
 /**
- * Accepts https only, as the platform does. Refuses credentials in the URL, because the platform would receive them.
+ * Accepts only https, as the platform does. Rejects credentials in the URL, because the platform would receive them.
  * The error does not quote the URL.
  */
 function fromUrl(address: string): PreparedImage {
@@ -109,7 +110,7 @@ function fromUrl(address: string): PreparedImage {
   );
 }
 
-/** Copies the bytes, so that the bytes sent are those checked, even if the caller changes its buffer. */
+/** Copies the bytes, so that the bytes sent are the bytes checked, even if the caller changes its buffer. */
 function fromBytes(bytes: Uint8Array): PreparedImage {
   const kind = checkImage(bytes, "The image");
   return { data: Uint8Array.from(bytes), kind };
@@ -126,7 +127,7 @@ async function fromFile(pathOrUrl: string): Promise<PreparedImage> {
   }
 }
 
-/** Reads a file up to the size it had when opened, because the file may grow. */
+/** Reads a file, but not beyond the size it had when it was opened, because the file may be growing. */
 async function readWithin(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path, READ_AT_ONCE);
   try {
@@ -135,14 +136,16 @@ async function readWithin(path: string): Promise<Uint8Array<ArrayBuffer>> {
       return invalid(`"${path}" is ${info.isDirectory() ? "a folder" : "a device"}, not a file.`);
     }
     checkAtMost(info.size, `"${path}"`);
-    // One extra byte detects a growing file.
+    // The extra byte detects a growing file.
     const buffer = new Uint8Array(info.size + 1);
     for (let length = 0; ; ) {
       const { bytesRead } = await file.read(buffer, length);
       if (bytesRead === 0) return buffer.subarray(0, length);
       length += bytesRead;
       if (length > info.size) {
-        return invalid(`"${path}" changed during the read. Wait until the file is complete.`);
+        return invalid(
+          `"${path}" changed while it was being read. Wait until the file is complete.`,
+        );
       }
     }
   } finally {
@@ -177,13 +180,13 @@ function isAddress(value: unknown): value is string | URL {
   return typeof value === "string" || value instanceof URL;
 }
 
-/** Checks the properties, because there are Blob classes besides the global one. */
+/** Checks properties instead of the class, because the global Blob is not the only Blob class. */
 function isBlob(value: object): value is Blob {
   return "arrayBuffer" in value && "size" in value && typeof value.size === "number";
 }
 
 /**
- * Checks the size and the kind of an image, as `POST /uploads` does. The first bytes determine the kind; the platform
+ * Checks an image's size and format, as `POST /uploads` does. The first bytes determine the format. The platform
  * validates the rest.
  */
 function checkImage(bytes: Uint8Array, name: string): ImageKind {
@@ -198,12 +201,12 @@ function checkAtMost(bytes: number, name: string): void {
   if (bytes > MAX_IMAGE_BYTES) {
     refuse(
       "TOO_LARGE",
-      `${name} is larger than 5 MB (${MAX_IMAGE_BYTES} bytes): resize or compress the image.`,
+      `${name} is larger than 5 MB (${MAX_IMAGE_BYTES} bytes). Resize or compress the image.`,
     );
   }
 }
 
-/** Refuses with the code that the platform would send. */
+/** Throws an error with the code that the platform would send. */
 function refuse(platformCode: PlatformCode, message: string): never {
   throw apiErrorOf(message, { status: 400, platformCode, local: true });
 }
@@ -213,7 +216,7 @@ function invalid(message: string, options?: ErrorOptions): never {
 }
 
 /**
- * Prepares all images, one after the other, before the first upload, within one request's deadline.
+ * Prepares all images, one after another, before the first upload and within one request's deadline.
  *
  * @throws {NetworkError} API_TIMEOUT, with `sent` false
  */
@@ -244,13 +247,13 @@ export async function uploadAll(
     return await Promise.all(uploads);
   } catch (error) {
     failed.abort(error);
-    // Waits for the other uploads, so that none continues after the error.
+    // Wait for the other uploads, so that none of them continues after the error is thrown.
     await Promise.allSettled(uploads);
     throw error;
   }
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION if the image cannot be read, or is a key */
+/** @throws {ServiceBotError} INVALID_OPTION if the image cannot be read or is already an upload key */
 export async function uploadImage(
   http: Http,
   image: ImageInput,
@@ -271,7 +274,7 @@ async function send(http: Http, image: Unsent, signal: AbortSignal | undefined):
   return (await http.request("POST", "/uploads", upload, { signal, ...body })).value;
 }
 
-/** Hides the name on disk, which is private and may not match the kind. */
+/** Hides the file's name, which is private and may not match the format. */
 function formOf({ data, kind }: Exclude<Unsent, { readonly url: string }>): FormData {
   const form = new FormData();
   const file = new Blob([data], { type: mediaTypeOf(kind) });

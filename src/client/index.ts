@@ -1,4 +1,4 @@
-/** Public names of `service-bot/client`: the platform's API, without a bot. */
+/** Public API of `service-bot/client`: the platform's API, without a bot. */
 
 export { type ErrorCode, type PlatformCode, ServiceBotError } from "../errors.ts";
 export { Client } from "./client.ts";

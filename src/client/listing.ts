@@ -4,10 +4,10 @@ import type { Http } from "./http.ts";
 import type { RequestOptions } from "./request.ts";
 import type { Page, PageOptions } from "./resources.ts";
 
-/** Maximum number of empty pages in a row. A filtered listing may contain some. */
+/** Maximum number of empty pages in a row. A filtered listing may contain some empty pages. */
 const MAX_EMPTY_PAGES = 100;
 
-/** Reads the page at a cursor; the first page for `undefined`. */
+/** Reads the page at a cursor, or the first page if the cursor is `undefined`. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
 /**
@@ -25,14 +25,14 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   readonly #request: string;
   #first: Promise<Page<T>> | undefined;
 
-  /** @param request the listing's name in errors */
+  /** @param request name of the listing, for error messages */
   constructor(read: ReadPage<T>, from: string | undefined, request: string) {
     this.#read = read;
     this.#from = from;
     this.#request = request;
   }
 
-  /** Resolves with the first page. The page is requested only once. */
+  /** Resolves to the first page. The page is requested only once. */
   // biome-ignore lint/suspicious/noThenProperty: a listing is awaited for its first page.
   then<R = Page<T>, E = never>(
     onPage?: ((page: Page<T>) => R | PromiseLike<R>) | null,
@@ -55,13 +55,13 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   }
 
   /**
-   * Iterates over the pages. Requests each page again.
+   * Iterates over the pages. Each iteration requests every page again.
    *
-   * @throws {ServiceBotError} API_INVALID_RESPONSE if the cursors form a circle, or after 100 empty pages in a row
+   * @throws {ServiceBotError} API_INVALID_RESPONSE if the cursors form a cycle, or after 100 empty pages in a row
    */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    // Brent's method: comparing with an earlier cursor, replaced after 1, 2, 4, 8… pages, finds any circle in constant
-    // memory.
+    // Brent's algorithm finds any cycle in constant memory: it compares each cursor with an earlier one, which is
+    // replaced after 1, 2, 4, 8… pages.
     let earlier: string | undefined;
     let replaceAt = 1;
     let empty = 0;
@@ -83,7 +83,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
     }
   }
 
-  /** Iterates over the items. Requests the next page when the loop reaches it. */
+  /** Iterates over the items. Each page is requested when the loop reaches it. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page.items;
   }
@@ -105,7 +105,9 @@ export async function* readPages<T>(read: ReadPage<T>, max: number): AsyncGenera
   }
 }
 
-/** Returns a listing with `limit` and `cursor`, as the platform document shows for conversations and messages. */
+/**
+ * Returns a listing with `limit` and `cursor`, as the platform document describes them for conversations and messages.
+ */
 export function list<T>(
   http: Http,
   template: string,

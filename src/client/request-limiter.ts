@@ -3,46 +3,49 @@ import { aboutEvent } from "../core/trace.ts";
 import { channels } from "../observe/channels.ts";
 import { NetworkError } from "./errors.ts";
 
-/** Kinds of requests, the most important first: a handler's write or read, the audit, polling. */
+/** Kinds of requests, most important first: a handler's write, a handler's read, the audit, and polling. */
 const KINDS = ["write", "read", "audit", "poll"] as const;
 
 export type RequestKind = (typeof KINDS)[number];
 
 /** Remaining request budget. */
 export interface RequestsStatus {
-  /** Requests in any 60 s: this instance's share of `MAX_REQUESTS_PER_MINUTE`. */
+  /** Maximum number of requests in any 60 s: this instance's share of `MAX_REQUESTS_PER_MINUTE`. */
   readonly perMinute: number;
   /** Number of requests that may be sent now. */
   readonly left: number;
-  /** Number of requests that wait for a permit. Postponed events do not count. */
+  /** Number of requests waiting for a permit. Postponed events do not count. */
   readonly waiting: number;
 }
 
 export interface LimiterOptions {
-  /** Requests in any 60 s, at least 1. */
+  /** Maximum number of requests in any 60 s, at least 1. */
   readonly perMinute: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** Bot in channel messages. */
+  /** The bot object that channel messages contain. */
   readonly bot?: object | undefined;
 }
 
 /**
  * Minimum budget of a bot, and minimum share of an instance. With fewer permits, a run of three requests would be
- * postponed before its last one every time.
+ * postponed before its last request every time.
  */
 export const MIN_PER_MINUTE = 5;
 
-/** In ms. The platform counts requests per minute. Its windows may be fixed or sliding. */
+/** In ms. The platform counts requests per minute, in either fixed or sliding windows. */
 const WINDOW_MS = 60_000;
 
 /** In ms. Long enough to get a permit that is about to become free, and well within a handler's time limit. */
 export const HANDLER_WAIT_MS = 5_000;
 
-/** In ms. The audit and polling go first after this wait, because even a busy bot must read the log. */
+/**
+ * In ms. After waiting this long, the audit and polling take precedence, because even a busy bot must read the event
+ * log.
+ */
 const STARVED_MS = 60_000;
 
-/** Minimum interval between two reports that requests wait, in ms. */
+/** Minimum interval between two `budget-wait` messages, in ms. */
 const REPORT_INTERVAL_MS = 60_000;
 
 /** In ms. Predicting a retry further ahead would be a guess. */
@@ -51,7 +54,7 @@ const MAX_RETRY_MS = 15 * 60_000;
 /** In ms. Covers the jitter that the dispatcher adds to a retry. */
 const RETRY_SLACK_MS = 5_000;
 
-/** Permit for one request. The holder must call exactly one of the methods, once. */
+/** Permit for one request. The holder must call exactly one of the methods, exactly once. */
 export interface Permit {
   /** Ends a request that was sent. */
   end(): void;
@@ -60,7 +63,7 @@ export interface Permit {
 }
 
 /**
- * Limits any 60 s to `perMinute` requests. A request counts from its start until a minute after its end, because the
+ * Allows `perMinute` requests in any 60 s. A request counts from its start until a minute after its end, because the
  * platform may count it at any time in between.
  */
 class RateLimit {
@@ -75,13 +78,13 @@ class RateLimit {
     this.#clock = clock;
   }
 
-  /** Returns the number of requests that may be sent now; negative after the limit was lowered. */
+  /** Returns the number of requests that may be sent now. Negative after the limit was lowered. */
   free(): number {
     this.#forget();
     return this.perMinute - this.#inFlight - this.#ended.length;
   }
 
-  /** Returns the wait in ms until `count` requests may be sent; a lower bound while requests are in flight. */
+  /** Returns the wait until `count` requests may be sent, in ms. A lower bound while requests are in flight. */
   freeInMs(count: number): number {
     const missing = count - this.free();
     if (missing <= 0) return 0;
@@ -100,7 +103,7 @@ class RateLimit {
 
   #forget(): void {
     const now = this.#clock.now();
-    // After the clock is set back, a request counts for at most one more minute.
+    // If the clock is set back, a request counts for at most one more minute.
     for (let i = this.#ended.length - 1; (this.#ended[i] ?? 0) > now; i--) this.#ended[i] = now;
     const counting = this.#ended.findIndex((at) => now - at < WINDOW_MS);
     this.#ended.splice(0, counting === -1 ? this.#ended.length : counting);
@@ -115,9 +118,10 @@ interface Waiter {
 }
 
 /**
- * Shares the requests of a minute among handlers, the audit and polling. Polling yields first, and leaves a quarter of
- * the budget to the others. While handlers' requests are postponed, the audit leaves that quarter as well. A handler's
- * read leaves one permit for the write that follows. Otherwise all handlers could read and none could write.
+ * Shares the request budget among handlers, the audit and polling. Polling has the lowest priority, and leaves a
+ * quarter of the budget to other requests. While handlers' requests are postponed, the audit leaves that quarter as
+ * well. A handler's read leaves one permit for the write that follows. Otherwise all handlers could read but none could
+ * write.
  */
 export class RequestLimiter {
   readonly #options: LimiterOptions;
@@ -140,7 +144,7 @@ export class RequestLimiter {
   }
 
   /**
-   * Divides the budget by the number of instances. If the share is below the minimum, the instances together may exceed
+   * Divides the budget by the number of instances. If the share is below the minimum, all instances together may exceed
    * the budget.
    */
   divideBy(instances: number): void {
@@ -152,7 +156,7 @@ export class RequestLimiter {
 
   /**
    * Waits for a permit. The caller must then send its request at once. The audit and polling wait without a time limit.
-   * A handler's request waits at most 5 s, and fails at once if no permit can be free by then.
+   * A handler's request waits at most 5 s, and fails at once if no permit can become free by then.
    *
    * @throws {NetworkError} API_BUDGET_SPENT
    * @throws the signal's reason, once it aborts
@@ -180,7 +184,7 @@ export class RequestLimiter {
     };
     this.#add(waiter);
     this.#serve();
-    // The permit was granted at once.
+    // The permit has already been granted.
     if (!this.#queue.includes(waiter)) return promise;
     const cancel = isHandlers ? clock.timer(HANDLER_WAIT_MS, giveUp) : () => undefined;
     signal?.addEventListener("abort", abort, { once: true });
@@ -241,15 +245,15 @@ export class RequestLimiter {
     return kind === "read" && isTight ? Math.min(1, reserve) : 0;
   }
 
-  /** Returns the minimum wait in ms until one more request of this kind can have a permit. */
+  /** Returns the minimum wait until another request of this kind can get a permit, in ms. */
   #soonestMs(kind: RequestKind): number {
     const ahead = this.#queue.filter((waiter) => rankOf(waiter.kind) <= rankOf(kind)).length;
     return this.#limit.freeInMs(ahead + this.#reserveFor(kind) + 1);
   }
 
   /**
-   * Returns the wait in ms until a log request goes before all others. A handler's request never does, because it is
-   * postponed instead.
+   * Returns the wait until a log request takes precedence over all others, in ms. A handler's request never does,
+   * because it is postponed instead.
    */
   #starvesInMs({ kind, since }: Waiter): number {
     if (kind === "write" || kind === "read") return Number.POSITIVE_INFINITY;
@@ -273,7 +277,7 @@ export class RequestLimiter {
     return new NetworkError(
       "API_BUDGET_SPENT",
       `Not sent because this minute's ${this.#limit.perMinute} requests (MAX_REQUESTS_PER_MINUTE) are used up. ` +
-        `Next try in about ${Math.ceil(retryAfterMs / 1000)} s.`,
+        `Next attempt in about ${Math.ceil(retryAfterMs / 1000)} s.`,
       { sent: false, retryAfterMs },
     );
   }
@@ -289,8 +293,8 @@ export class RequestLimiter {
 }
 
 /**
- * Schedules the retries of requests without a permit, one after the other, at the rate of free permits. If all requests
- * retried for the first free permit, all except one would fail again.
+ * Schedules the retries of requests without a permit, one after another, at the rate at which permits become free. If
+ * all requests retried for the first free permit, all but one would fail again.
  */
 class RetryScheduler {
   readonly #options: Pick<LimiterOptions, "clock" | "random">;
@@ -302,17 +306,17 @@ class RetryScheduler {
     this.#limit = limit;
   }
 
-  /** Remaining time in ms in which postponed requests may retry; 0 if there are none. */
+  /** Remaining time in which postponed requests may retry, in ms. 0 if there are none. */
   get outstandingMs(): number {
     return Math.max(0, this.#lastInMs() + RETRY_SLACK_MS);
   }
 
-  /** Returns the wait in ms before the next request retries: at least `soonestMs`, at most 15 minutes. */
+  /** Returns the wait before the next request is retried, in ms: at least `soonestMs`, at most 15 minutes. */
   next(soonestMs: number): number {
     const { clock, random } = this.#options;
     const intervalMs = WINDOW_MS / this.#limit.perMinute;
     const inMs = Math.max(soonestMs, Math.ceil(this.#lastInMs() + intervalMs));
-    // Requests beyond the limit retry at random within some minutes, and are then scheduled again.
+    // Requests beyond the limit retry at random within some minutes, and are scheduled again then.
     if (inMs > MAX_RETRY_MS) return Math.ceil(MAX_RETRY_MS * (0.5 + random() / 2));
     this.#lastAt = clock.now() + inMs;
     return inMs;

@@ -5,11 +5,13 @@ import type { RequestKind } from "./request-limiter.ts";
 
 export type Method = "GET" | "POST";
 
-/** Reason for reading the event log. `audit`: look for events that the webhook lost. `poll`: the webhook is silent. */
+/**
+ * Reason for reading the event log. `audit` looks for events that the webhook lost. `poll` replaces a silent webhook.
+ */
 export type LogPurpose = "audit" | "poll";
 
 export interface RequestOptions {
-  /** Replaces the `{id}` of the template. */
+  /** Replaces `{id}` in the template. */
   readonly id?: string | undefined;
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
   /** Sent as JSON. */
@@ -17,20 +19,23 @@ export interface RequestOptions {
   /** Sent as multipart/form-data. */
   readonly form?: FormData | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Set if the bot itself reads the event log. All other requests count as a handler's. */
+  /** Set if the bot itself reads the event log. All other requests count as a handler's requests. */
   readonly purpose?: LogPurpose | undefined;
 }
 
-/** Parts of a request that are the same in each try. */
+/** The parts of a request that do not change between attempts. */
 export interface ApiRequest {
   readonly method: Method;
-  /** Path below `/api/v1`, with the id as `{id}`. */
+  /** Path below `/api/v1`, with `{id}` unresolved. */
   readonly template: string;
   /** Path below `/api/v1`, with the id filled in. */
   readonly path: string;
-  /** Method and path, for errors. */
+  /** Method and path, for error messages. */
   readonly name: string;
-  /** Method and template. The key of circuits, metrics and spans, because it contains no id and has few values. */
+  /**
+   * Method and template. Serves as the key of circuits, metrics and spans, because it contains no id and has few
+   * values.
+   */
   readonly operation: string;
   readonly url: string;
   readonly kind: RequestKind;
@@ -82,7 +87,7 @@ export function buildRequest(
 }
 
 /**
- * Replaces the `{id}` in a path template.
+ * Replaces `{id}` in a path template.
  *
  * @throws {ServiceBotError} INVALID_ID
  */
@@ -99,7 +104,7 @@ function urlOf(address: string, query: NonNullable<RequestOptions["query"]>): st
 }
 
 /**
- * Encodes an id as a segment of a path. A path cannot contain a lone surrogate. The segments `.` and `..` would change
+ * Encodes an id as a path segment. A path cannot contain a lone surrogate, and the segments `.` and `..` would change
  * the URL.
  *
  * @throws {ServiceBotError} INVALID_ID
@@ -108,11 +113,11 @@ function segment(id = ""): string {
   if (!["", ".", ".."].includes(id) && id.isWellFormed()) return encodeURIComponent(id);
   throw new ServiceBotError(
     "INVALID_ID",
-    `"${id}" is not the id of a conversation or a post, nor an account name.`,
+    `"${id}" is not a valid conversation id, post id or username.`,
   );
 }
 
-/** In characters. Longer values are images, which no error quotes. */
+/** In characters. Longer values are images, which no error message quotes. */
 const MAX_QUOTE = 100_000;
 
 function textsOf(body: unknown): string[] {
@@ -123,7 +128,7 @@ function textsOf(body: unknown): string[] {
 }
 
 /**
- * Returns the search text in its possible spellings, because it is private. The platform may quote it literally, or
+ * Returns the search text, which is private, in its possible spellings. The platform may quote it literally or as
  * encoded in the URL.
  */
 function searchTextsOf({ q }: NonNullable<RequestOptions["query"]>): string[] {

@@ -4,11 +4,11 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
 /**
- * Resets the connection of an aborted request. After a normal close, the system keeps unacknowledged data, and delivers
- * it once a broken network is back.
+ * Resets an aborted request's connection. After a normal close, the operating system keeps unacknowledged data and
+ * delivers it once a broken network is back.
  */
 
-/** Connection of one `fetch` call; `undefined` until the request is sent. */
+/** Connection used by one `fetch` call. `undefined` until the request is sent. */
 interface Carrier {
   socket: Socket | undefined;
 }
@@ -29,8 +29,8 @@ subscribe("undici:client:sendHeaders", (message) => {
 });
 
 /**
- * Calls `fetch`, and resets the connection if the signal aborts before a response. The system then discards undelivered
- * data. Has no effect on a request that bypasses the global `fetch`.
+ * Calls `fetch`, and resets the connection if the signal aborts before a response arrives. The operating system then
+ * discards undelivered data. Has no effect on a request that bypasses the global `fetch`.
  *
  * @param send passes the signal to `fetch`
  */
@@ -39,7 +39,7 @@ export async function resetOnAbort<T>(signal: AbortSignal, send: () => Promise<T
   const abort = () => {
     if (carrier.socket !== undefined) reset(carrier.socket);
   };
-  // Runs before `fetch`'s own listener, which closes the connection normally.
+  // Runs before the listener of `fetch` itself, which closes the connection normally.
   signal.addEventListener("abort", abort);
   try {
     return await carriers.run(carrier, send);
@@ -58,13 +58,13 @@ function reset(socket: Socket): void {
   }
 }
 
-/** The connection below TLS. Node has no public API for it. */
+/** The TCP connection below TLS. Node has no public API for it. */
 interface TcpHandle {
   reset?(done: () => void): number;
   close(done: () => void): void;
 }
 
-/** Makes the close of a TLS connection send a reset. */
+/** Makes a TLS connection send a reset when it closes. */
 function closeByReset(socket: TLSSocket): void {
   const { _handle: handle } = socket as { _handle?: { readonly _parent?: TcpHandle } | null };
   const tcp = handle?._parent;

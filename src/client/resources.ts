@@ -2,26 +2,26 @@ import * as z from "../core/zod.ts";
 import { ServiceBotError } from "../errors.ts";
 
 /**
- * Types of section 2 of the platform document, each with the schema of its responses. Objects may have more fields than
- * declared, because the platform adds fields without a new version (section 9).
+ * Types from section 2 of the platform document, each with the schema for its responses. Objects may have more fields
+ * than declared, because the platform adds fields without a new version (section 9).
  */
 
-/** Id as text, even if the platform sends a number. */
+/** Id as a string, even if the platform sends a number. */
 const id: z.ZodType<string> = z.preprocess(
   (value) => (typeof value === "number" ? String(value) : value),
   z.string(),
 );
 const text = z.string();
-/** Documented text that a handler can do without. Empty if the platform sends null or nothing. */
+/** Documented text that handlers do not depend on. Empty if the platform sends null or nothing. */
 const words: z.ZodType<string> = z.preprocess((value) => value ?? "", z.string());
 const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   z.preprocess((value) => value ?? undefined, schema.optional());
-/** Undocumented field. Omitted if its type is unexpected, so that the field cannot break a bot. */
+/** Undocumented field. Omitted if its type is unexpected, so that it cannot break a bot. */
 const perhaps = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   orUndefined(schema).catch(undefined);
 const perhapsId = perhaps(id);
 
-/** Image of a direct message, post or comment. Images of posts and comments have `thumbUrl` as well. */
+/** An image in a direct message, post or comment. Only images in posts and comments have a `thumbUrl`. */
 export interface Image {
   /** The image's URL. */
   readonly url: string;
@@ -41,7 +41,7 @@ const image: z.ZodType<Image> = z.looseObject({
 });
 const images: z.ZodType<Image[]> = z.preprocess((value) => value ?? [], z.array(image));
 
-/** A message of a conversation. */
+/** A message in a conversation. */
 export interface Message {
   readonly id: string;
   /** Empty if the platform does not send it. */
@@ -70,7 +70,7 @@ export const message: z.ZodType<Message> = z.looseObject({
   images,
 });
 
-/** A post. Fields beyond `id`, `type`, `text` and `images` are not documented, so the type is open. */
+/** A post. Fields other than `id`, `type`, `text` and `images` are not documented, so the type is open. */
 export interface Post {
   readonly id: string;
   /** `post` for posts. */
@@ -84,7 +84,7 @@ export interface Post {
   readonly [field: string]: unknown;
 }
 
-/** A comment, with the fields of a post. */
+/** A comment. It has the same fields as a post. */
 export interface Comment extends Post {}
 
 export const post: z.ZodType<Post> = z.looseObject({
@@ -119,10 +119,10 @@ export interface SentPost {
 /** Response to a new comment. Undocumented, so any field may be missing. */
 export interface SentComment extends SentPost {}
 
-/** Response to a reply: to a direct message or a comment. */
+/** Response to a reply, which is either a direct message or a comment. */
 export type Sent = SentMessage | SentComment;
 
-/** Accepts any response, because section 4 shows none. */
+/** Accepts any response, because section 4 of the platform document does not show one. */
 export const sentPostSchema: z.ZodType<SentPost> = z
   .looseObject({ id: perhapsId })
   .catch({ id: undefined });
@@ -154,7 +154,7 @@ export const upload: z.ZodType<Upload> = z.looseObject({
   bytes: perhaps(z.number()),
 });
 
-/** An account. Its fields are not documented: any may be absent, and others may be present. */
+/** An account. Its fields are not documented. Any of them may be absent, and there may be others. */
 export interface Profile {
   readonly id?: string | undefined;
   readonly username?: string | undefined;
@@ -215,7 +215,7 @@ export const conversation: z.ZodType<Conversation> = z.looseObject({
 
 /** One page of the event log, oldest first. */
 export interface EventPage {
-  /** Unchecked events, for `readBatch` and `parseEvent`. */
+  /** Unvalidated events, for `readBatch` and `parseEvent`. */
   readonly events: readonly unknown[];
   /** Value of `since` for the next page. */
   readonly cursor: string;
@@ -228,24 +228,24 @@ export const eventPage: z.ZodType<Omit<EventPage, "date">> = z.looseObject({
   cursor: id,
 });
 
-/** One page of a listing. `nextCursor` is null on the last page. */
+/** One page of a listing. */
 export interface Page<T> {
   readonly items: readonly T[];
   /** Value of `cursor` for the next page; null on the last page. */
   readonly nextCursor: string | null;
 }
 
-/** An empty or missing cursor means the last page. An empty cursor in a request would return the first page again. */
+/** An empty or missing cursor means the last page. In a request, an empty cursor would return the first page again. */
 const cursor = z.preprocess((value) => (value === "" ? null : value), id.nullable().default(null));
 
-/** Schema of a page, as the platform document shows it for conversations and messages. */
+/** Creates the schema for a page, as the platform document shows it for conversations and messages. */
 export function documentedPageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   return z.looseObject({ items: z.array(item), nextCursor: cursor });
 }
 
 /**
- * Schema of a page from "Other read endpoints". The platform document does not show such pages. A bare array counts as
- * a single page.
+ * Creates the schema for a page from "Other read endpoints", which the platform document does not show. A bare array
+ * counts as a single page.
  */
 export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   return z.preprocess(
@@ -268,7 +268,7 @@ export interface PageOptions extends CallOptions {
   readonly cursor?: string | undefined;
 }
 
-/** A search. Fields besides `text` are sent unchanged, because the parameters are not documented. */
+/** A search. Fields other than `text` are sent unchanged, because the parameters are not documented. */
 export interface SearchQuery {
   /** Text to search for. */
   readonly text: string;
@@ -301,31 +301,28 @@ export type ImageInput =
   | { readonly url: string | URL; readonly arrayBuffer?: never }
   | { readonly key: string };
 
-/** Text, images, or both. At least one is required (section 4 of the platform document, "Attaching images"). */
+/** Text, images or both. At least one is required (section 4 of the platform document, "Attaching images"). */
 export interface OutgoingMessage {
   /** May be empty if there are images. */
   readonly text?: string | undefined;
   /**
-   * Images: bytes, a path, an https URL, or an upload key (docs/reference/images.md). At most 4, including `imageKeys`.
-   * Uploaded in parallel.
+   * Images as bytes, paths, https URLs or upload keys (docs/reference/images.md). At most 4, including `imageKeys`.
+   * They are uploaded in parallel.
    */
   readonly images?: readonly ImageInput[] | undefined;
-  /** Upload keys. They precede `images`. */
+  /** Upload keys. These images come before `images`. */
   readonly imageKeys?: readonly string[] | undefined;
 }
 
-/**
- * Maximum number of items that are checked one by one. The platform sends at most 50 (section 8 of the platform
- * document).
- */
+/** Maximum number of items to validate. The platform sends at most 50 (section 8 of the platform document). */
 const MAX_ITEMS = 1_000;
 
-/** Maximum number of problems per error, and of characters per problem. */
+/** Maximum number of problems in an error message, and of characters per problem. */
 const MAX_ISSUES = 5;
 const MAX_CHARACTERS = 200;
 
 /**
- * Checks a response against its schema. New fields are valid; the error names a missing field by its path.
+ * Checks a response against its schema. New fields are valid. The error names a missing field by its path.
  *
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */

@@ -4,10 +4,10 @@ import { ServiceBotError } from "../errors.ts";
 import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
 
-/** In bytes. More than any response from the platform, because a page has at most 50 items. */
+/** In bytes. Larger than any response from the platform, because a page has at most 50 items. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** In bytes. A truncated error body cannot be parsed, and its code would be lost. */
+/** In bytes. A truncated error body could not be parsed, and its code would be lost. */
 const MAX_ERROR_BYTES = 2 * 1024 * 1024;
 
 /** In ms. A longer `Retry-After` is probably a mistake, and must not stop a lane for years. */
@@ -17,11 +17,12 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 const MAX_MESSAGE = 2_000;
 
 /**
- * Reads a response body; `undefined` if it is empty. Some platforms and proxies send a failure with 2xx. Such a body
- * counts as a failure only if it has no other fields, because the responses to some writes are not documented.
+ * Reads a response body. Returns `undefined` if it is empty. Some platforms and proxies report a failure with a 2xx
+ * status. Such a body counts as a failure only if it has no other fields, because the responses to some writes are not
+ * documented.
  *
  * @param now time of the response on the platform's clock, in ms since 1970
- * @throws {ApiError} if the status is not 2xx, or the body is a failure
+ * @throws {ApiError} if the status is not 2xx, or the body reports a failure
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */
 export async function readAnswer(
@@ -50,7 +51,7 @@ async function readJson(response: Response, request: string): Promise<unknown> {
     try {
       return parseJson(text);
     } catch {
-      // The parser's message quotes the response, so it is dropped.
+      // Drop the parser's message, because it quotes the response.
     }
   }
   const what = /^\s*</.test(text)
@@ -72,7 +73,7 @@ function toError(body: unknown, response: Response, request: ApiRequest, now: nu
     `${request.name}: the platform returned ${response.status}${details}.${remedyFor(response, code)}${id}`,
     {
       status: response.status,
-      // A code with redacted text is not a code.
+      // If part of the code is redacted, it is not a code.
       platformCode: code === undefined || !isCode(scrub(code)) ? undefined : code,
       retryAfterMs: retryAfterMs(response, now),
       hasErrorBody: typeof body === "object" && said !== "",
@@ -87,9 +88,9 @@ interface ErrorBody {
 }
 
 /**
- * Reads an error body. Section 7 of the platform document does not show its shape, so this function tries the usual
- * ones: `{error: {code, message}}`, `{error: "CODE", message}`, `{error: "words"}`, `{code, message}`, `{errors:
- * [{code, message}]}`, and text.
+ * Reads an error body. The platform document does not show its shape, so this function tries the common ones: `{error:
+ * {code, message}}`, `{error: "CODE", message}`, `{error: "words"}`, `{code, message}`, `{errors: [{code, message}]}`,
+ * and text.
  */
 function readErrorBody(body: unknown): ErrorBody {
   if (typeof body === "string") return readErrorText(body.trim());
@@ -104,7 +105,7 @@ function readErrorBody(body: unknown): ErrorBody {
   };
 }
 
-/** Reads an error as text: a code, or a sentence that may begin with a code. A web page has neither. */
+/** Reads an error in text form: a code, or a sentence that may begin with a code. A web page has neither. */
 function readErrorText(body: string): ErrorBody {
   if (body.startsWith("<")) return { code: undefined, message: undefined };
   const word = /^[A-Z][A-Z_]+(?=$|[\s:])/.exec(body)?.[0];
@@ -118,7 +119,7 @@ const failureFields: ReadonlySet<string> = new Set([
   ...["requestId", "request_id"],
 ]);
 
-/** Returns whether a body is a failure and has no other fields. */
+/** Returns whether a body reports a failure and has no other fields. */
 function isFailureAlone(body: unknown): boolean {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return false;
   for (const name in body) if (!failureFields.has(name)) return false;
@@ -144,11 +145,11 @@ function requestIdOf(
   const { requestId, request_id } = fieldsOf(body);
   const found = [...inHeaders, requestId, request_id].find((value) => textOf(value) !== undefined);
   const id = scrub(String(found ?? ""));
-  // The id goes into logs, so it must be one word without redacted text.
+  // The id is logged, so it must be a single word without redacted text.
   return /^[\w.:/+=~-]{1,200}$/.test(id) ? id : undefined;
 }
 
-/** Remedies for codes from section 7 of the platform document whose name does not suggest one. */
+/** Remedies for platform codes whose name does not suggest one. */
 const remedies: Readonly<Partial<Record<string, string>>> = {
   AGENT_SCOPE_MISSING: "Check the token's scopes in the developer portal.",
   INVALID_IMAGE_KEY:
@@ -182,13 +183,13 @@ function retryAfterMs(response: Response, now: number): number | undefined {
   return Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_MS);
 }
 
-/** Returns true if the type is JSON, or is missing or `text/plain`, in which case the text decides. */
+/** Returns whether a body may be JSON. If the type is missing or `text/plain`, the text decides. */
 function mayBeJson(contentType: string | null): boolean {
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return type === "" || type === "text/plain" || /^\w+\/([\w.-]+\+)?json$/.test(type);
 }
 
-/** Reads a body of up to `maxBytes` bytes. Cancels a longer one together with its connection. */
+/** Reads up to `maxBytes` bytes of a body. If the body is longer, cancels it and closes its connection. */
 async function readText(
   response: Response,
   maxBytes: number,
@@ -204,7 +205,7 @@ async function readText(
   return { text: decode(chunks), isWhole: true };
 }
 
-/** Decodes without a byte order mark, as `Response.text()` does. */
+/** Removes a byte order mark, as `Response.text()` does. */
 function decode(chunks: readonly Uint8Array[]): string {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
@@ -217,7 +218,7 @@ function parseOrText(body: string): unknown {
   }
 }
 
-/** Returns true for a single word. A sentence is a message, not a code. */
+/** Returns whether a text is a single word. A sentence is a message, not a code. */
 function isCode(value: string): boolean {
   return /^[A-Za-z][\w.:-]{0,63}$/.test(value);
 }
@@ -227,7 +228,7 @@ function codeOf(value: unknown): string | undefined {
   return found !== undefined && isCode(found) ? found : undefined;
 }
 
-/** Returns the fields of an object without a copy, because the body may be large. */
+/** Returns an object's fields without copying them, because the body may be large. */
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

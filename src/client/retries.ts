@@ -2,20 +2,20 @@ import { type BackoffOptions, backoff, type Random } from "../core/clock.ts";
 import { ApiError, NetworkError } from "./errors.ts";
 import type { Method } from "./request.ts";
 
-/** Waits between tries of one call, in ms. They are short, because a call has a deadline and a waiting caller. */
+/** Waits between attempts of one call, in ms. Short, because a call has a deadline and a waiting caller. */
 const WAITS: BackoffOptions = { baseMs: 300, maxMs: 5_000, factor: 3 };
 
 /**
- * Codes from section 7 of the platform document that a short wait does not resolve. Quotas last for the day, and only
- * an operator can configure storage.
+ * Platform codes that a short wait does not resolve. Quotas last for the day, and only an operator can configure
+ * storage.
  */
 const lasting: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
 /**
- * Returns the wait before a retry in ms, at least as long as the platform requests; `undefined` if the request must not
- * be retried.
+ * Returns the wait before a retry, in ms, at least as long as the platform requests. Returns `undefined` if the request
+ * must not be retried.
  *
- * @param number tries so far, starting at 1
+ * @param number number of attempts so far, starting at 1
  */
 export function retryInMs(
   method: Method,
@@ -29,8 +29,8 @@ export function retryInMs(
 }
 
 /**
- * Returns whether a request may be retried. A read always may. A write may only if it definitely had no effect. Either
- * no connection was made, or the response guarantees it (429, or a 503 from the platform itself).
+ * Returns whether a request may be retried. A read may always be retried, a write only if it definitely had no effect,
+ * because no connection was made or the response guarantees it (429, or a 503 from the platform itself).
  */
 function mayRepeat(method: Method, error: unknown): boolean {
   if (error instanceof NetworkError) {

@@ -3,7 +3,7 @@ import * as z from "../core/zod.ts";
 import { ApiError } from "./errors.ts";
 import { type Fetch, Http } from "./http.ts";
 
-/** Marks requests as a doctor check. The local platform shows such requests separately. */
+/** Marks requests as coming from the doctor. The local platform shows such requests separately. */
 function markAsDoctor(send: Fetch): Fetch {
   return (url, init) => {
     const headers = new Headers(init.headers);
@@ -12,13 +12,13 @@ function markAsDoctor(send: Fetch): Fetch {
   };
 }
 
-/** Global `fetch` that marks its requests as a doctor check. */
+/** Global `fetch` that marks its requests as coming from the doctor. */
 export const asDoctor: Fetch = (url, init) => markAsDoctor(fetch)(url, init);
 
-/** Result of a probe. `unknown`: the platform cannot respond now. `refused`: it refuses the token. */
+/** Result of a probe. `unknown` means that the platform cannot respond now, `refused` that it rejects the token. */
 export type ScopeAnswer = "yes" | "no" | "unknown" | "refused";
 
-/** Id that no post has. */
+/** An id that no post has. */
 const NO_POST = "service-bot-doctor";
 
 /** In ms. A slower platform counts as unable to respond. */
@@ -35,13 +35,13 @@ export interface Probed {
 }
 
 /**
- * Finds the scopes of a token with requests that change nothing: reads of one item, and empty writes. The platform
- * always refuses an empty write, and the code shows whether the scope is the reason (section 5 of the platform
+ * Determines a token's scopes with requests that change nothing: reads of a single item, and empty writes. The platform
+ * always rejects an empty write, and the error code shows whether the scope is the reason (section 5 of the platform
  * document, rules 2 to 4). Never rejects.
  */
 export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope, ScopeAnswer>>> {
   const read = await probeScope(probed, "read");
-  // One probe is enough for an unknown token.
+  // If the token is unknown, a single probe is enough.
   const others = (scope: Scope) =>
     read === "refused" ? Promise.resolve(read) : probeScope(probed, scope);
   const [posts, comments, dm] = await Promise.all([
@@ -83,14 +83,14 @@ function answerIn(error: ApiError): ScopeAnswer {
   const { status, code } = error;
   if (status === 401) return "refused";
   if (isScopeMissing(error)) return "no";
-  // Any other 403, such as for a disabled app, does not reveal the token's scopes. A quota error does.
+  // Any other 403, for example because the app is disabled, does not reveal the token's scopes. A quota error does.
   if (status === 403) return "unknown";
   return (status < 500 && status !== 429) || code === "QUOTA_EXCEEDED" ? "yes" : "unknown";
 }
 
 /**
- * Returns whether a refusal means that the token lacks a scope. Section 7 of the platform document shows no code for a
- * 403 from the read endpoints. A 403 counts if it has no code, or a code that names access.
+ * Returns whether an error means that the token lacks a scope. Section 7 of the platform document shows no code for a
+ * 403 from the read endpoints, so a 403 also counts if it has no code, or a code that names access.
  */
 export function isScopeMissing({ status, code, platformCode = "FORBIDDEN" }: ApiError): boolean {
   if (code === "AGENT_SCOPE_MISSING") return true;

@@ -2,26 +2,23 @@ import type { Clock } from "../core/clock.ts";
 import { ApiError, apiErrorOf, isUnexplained } from "./errors.ts";
 
 /**
- * Operation that distinguishes a refused app from a refused request. It only reads the bot's own conversations. A
- * missing scope has its own code there (section 5 of the platform document, rule 4), so any other 403 concerns the app.
+ * Operation that shows whether the whole app is rejected. It only reads the bot's own conversations, where a missing
+ * scope has its own code (section 5 of the platform document, rule 4). Any other 403 therefore concerns the app.
  */
 const PROBE = "GET /dm/conversations";
 
 /**
- * How long the last accepted probe is valid, in ms. Long enough for one probe to serve a burst of refused requests.
+ * How long an accepted probe remains valid, in ms. Long enough for one probe to serve a burst of rejected requests.
  * Short enough that few events use up an attempt after an app is disabled.
  */
 const ACCEPTED_FOR_MS = 5_000;
 
-/** Returns the error, or a refusal of the app if the refused request is the probe itself. */
+/** Returns the error, or a copy that marks the app as rejected if the request was the probe itself. */
 export function withTokenRefused(error: ApiError, operation: string): ApiError {
   return operation === PROBE && isUnexplained(error) ? refused(error) : error;
 }
 
-/**
- * Determines whether a 403 without a code from section 7 of the platform document concerns one request or the whole
- * app.
- */
+/** Determines whether a 403 without a documented code concerns a single request or the whole app. */
 export class TokenProbe {
   readonly #clock: Clock;
   readonly #readConversations: (signal: AbortSignal) => Promise<unknown>;
@@ -34,7 +31,7 @@ export class TokenProbe {
     this.#readConversations = readConversations;
   }
 
-  /** Returns the error itself, or a copy that refuses the app. Never rejects. */
+  /** Returns the error itself, or a copy that marks the app as rejected. Never rejects. */
   async explain(error: unknown, signal: AbortSignal): Promise<unknown> {
     if (!isUnexplained(error)) {
       if (error instanceof ApiError && error.refusesToken) {
@@ -64,7 +61,7 @@ export class TokenProbe {
 
 function refused(error: ApiError): ApiError {
   const { message, status, platformCode, requestId } = error;
-  return apiErrorOf(`${message} The platform refuses the whole app.`, {
+  return apiErrorOf(`${message} The platform rejects the whole app.`, {
     ...{ status, platformCode, requestId },
     refusesToken: true,
   });

@@ -3,8 +3,9 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Returns the problem with the platform's URL, worded to follow the setting's name in a sentence; `undefined` if valid.
- * A path is allowed because a platform may share its host. The problem never repeats a password.
+ * Describes why a platform URL is invalid, worded to follow the setting's name in a sentence. Returns `undefined` for a
+ * valid URL. A path is allowed, because the platform may share its host with other services. The description never
+ * contains a password.
  */
 export function addressProblem(text: string): string | undefined {
   const url = URL.parse(text);
@@ -19,7 +20,6 @@ export function addressProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Returns the platform's URL without trailing slashes. */
 export function normalizeAddress(text: string): string {
   const { origin, pathname } = new URL(text);
   return `${origin}${withoutSlash(pathname)}`;
@@ -29,10 +29,7 @@ function withoutSlash(path: string): string {
   return path.replace(/\/+$/, "");
 }
 
-/**
- * Returns the problem with a bearer token, without repeating the token. The check also catches an unset variable that
- * was interpolated.
- */
+/** Describes why a bearer token is invalid, without repeating the token. Returns `undefined` for a valid token. */
 export function tokenProblem(text: string): string | undefined {
   return typeof text === "string" && /^[\x21-\x7e]+$/.test(text)
     ? undefined
@@ -40,27 +37,26 @@ export function tokenProblem(text: string): string | undefined {
 }
 
 /**
- * Returns whether a token sent to `origin` crosses a network unencrypted: plain HTTP to another machine. Private
- * networks, such as those of Compose, count too.
+ * Returns whether a token sent to `origin` would cross a network unencrypted, which is the case for plain HTTP to
+ * another machine. Private networks count too, such as a Compose network.
  */
 export function isSentInClear(origin: string): boolean {
   const url = URL.parse(origin);
   return url?.protocol === "http:" && !isLoopback(url.hostname);
 }
 
-/** Returns whether a host name or address is loopback. Performs no DNS lookup. */
+/** Returns whether a host name or address is a loopback address. Performs no DNS lookup. */
 export function isLoopback(host: string): boolean {
   const name = normalHost(host);
   return name === "localhost" || (isIP(name) !== 0 && ipaddr.parse(name).range() === "loopback");
 }
 
-/** Normalizes a host so that every spelling of an address compares equal. Brackets are removed. */
+/** Normalizes a host, so that all spellings of an address compare equal, and removes brackets. */
 export function normalHost(host: string): string {
   const name = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
   return isIP(name) === 0 ? name : ipaddr.process(name).toString();
 }
 
-/** Formats a host for a URL, with brackets around an IPv6 address. */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
@@ -68,7 +64,7 @@ export function urlHost(host: string): string {
 /** Loopback names that every server accepts in the Host header. */
 export const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1"]);
 
-/** A name or an address with any port. The port is not compared because a proxy may forward another one. */
+/** Matches a Host header. The port is ignored, because a proxy may forward a different port. */
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 const NAME = /^[a-z\d_]([\w.-]*[a-z\d_])?$/i;
@@ -78,10 +74,11 @@ export function isHostName(text: string): boolean {
 }
 
 /**
- * Creates a check that rejects requests meant for another host, against DNS rebinding. A web page can point its own
- * host name at this machine and then read the responses, but the Host header reveals that name.
+ * Creates a check against DNS rebinding, in which a web page points its own host name at this machine to read the
+ * responses. The Host header of such a request contains that host name, so the check rejects it.
  *
- * Accepts loopback names, the connection's local address (no name can imitate an address), and `allowed`.
+ * The check accepts loopback names, the connection's local address (which no host name can imitate), and the `allowed`
+ * hosts.
  */
 export function hostCheck(allowed: readonly string[]): (request: IncomingMessage) => boolean {
   const names = new Set([...loopbackNames, ...allowed.map(normalHost)]);
@@ -91,7 +88,7 @@ export function hostCheck(allowed: readonly string[]): (request: IncomingMessage
   };
 }
 
-/** Returns the host named by a request; `undefined` if the request names none, several, or an invalid one. */
+/** Returns the host that a request names, or `undefined` unless the request names exactly one valid host. */
 function hostOf({ headersDistinct, url = "" }: IncomingMessage): string | undefined {
   const [host = "", ...more] = headersDistinct.host ?? [];
   const [, name] = HOST.exec(host) ?? [];
@@ -101,12 +98,11 @@ function hostOf({ headersDistinct, url = "" }: IncomingMessage): string | undefi
   return normalHost(name);
 }
 
-/** Returns the local address that a request arrived at. */
 function addressOf({ socket }: IncomingMessage): string {
   return normalHost((socket.localAddress ?? "").replace(/%.*$/, ""));
 }
 
-/** Names for this machine or for hosts on a local network. */
+/** Names of this machine, or of hosts on a local network. */
 const localNames =
   /(^|\.)(localhost|localdomain6?|local|internal|lan|intranet|corp|home|home\.arpa)$/;
 
@@ -116,14 +112,14 @@ const insideClouds: ReadonlySet<string> = new Set(["168.63.129.16"]);
 /**
  * Returns whether a host is on the public internet, judged by its name or address alone. Performs no DNS lookup.
  *
- * @param hostname as `URL` writes it, with every IPv4 address in dotted decimal
+ * @param hostname as normalized by `URL`, which writes IPv4 addresses in dotted decimal
  */
 export function isPublicHost(hostname: string): boolean {
   const address = literalIn(hostname);
   return address === undefined ? isPublicName(hostname) : isPublicAddress(address);
 }
 
-/** Returns an IP address without brackets or trailing dots; `undefined` if the host is a name. */
+/** Returns the host's IP address without brackets or trailing dots, or `undefined` if the host is a name. */
 export function literalIn(hostname: string): string | undefined {
   const text = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");
   return isIP(text) === 0 ? undefined : text;
@@ -135,7 +131,6 @@ export function isPublicName(hostname: string): boolean {
   return name.includes(".") && !localNames.test(name);
 }
 
-/** Returns whether a text is a public IP address. */
 export function isPublicAddress(address: string): boolean {
   // An address with a zone is link-local.
   if (isIP(address) === 0 || address.includes("%")) return false;
@@ -145,8 +140,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Requires 2000::/3, the assigned part of IPv6. Prefixes that embed an IPv4 address are other ranges, except ISATAP
- * (RFC 5214), which embeds one after any prefix.
+ * Accepts only 2000::/3, the assigned part of IPv6. Prefixes that embed an IPv4 address lie in other ranges, except
+ * ISATAP (RFC 5214), which embeds an IPv4 address after any prefix.
  */
 function isPublic6({ parts }: ipaddr.IPv6): boolean {
   const [first = 0, , , , fifth = 0, sixth = 0] = parts;

@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
 
 /**
- * Reason why a body was not read: too large, cut off, a length other than announced, too slow, displaced by other
- * bodies, in too many chunks, or already read by other code.
+ * Reason why a body could not be read. `busy` means that the server's budget for bodies is used up, `fragmented` that
+ * the body arrived in too many chunks, and `already_read` that other code has read the body.
  */
 export type BodyProblem =
   | "too_large"
@@ -14,7 +14,7 @@ export type BodyProblem =
   | "fragmented"
   | "already_read";
 
-/** Error for a body that was not read. Each server maps it to a response in its own protocol. */
+/** Thrown if a body cannot be read. Each server maps the problem to its own error response. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
   readonly problem: BodyProblem;
@@ -28,27 +28,26 @@ export class BodyError extends Error {
 /** In ms. Even on a slow connection, a large delivery arrives within a few seconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
-/** The server still reads a refused body for this long, so that the sender receives the response. In ms. */
+/** How long the server keeps reading a rejected body, in ms, so that the sender can receive the response. */
 const DROP_TIMEOUT_MS = 5_000;
 
-/** Maximum number of a refused body's chunks that are dropped. 16 MiB in TCP segments are 12,000 chunks. */
+/** Maximum number of chunks to discard from a rejected body. A body of 16 MiB arrives in about 12,000 TCP segments. */
 const MAX_DROPPED_PIECES = 16_384;
 
-/** Limits for one body. */
 export interface BodyBounds {
   /** Maximum size, in bytes. */
   readonly limit: number;
   /** Budget shared by all of a server's bodies. */
   readonly budget: BodyBudget;
-  /** Time limit from the call to the last byte, in ms. Default {@link BODY_TIMEOUT_MS}. */
+  /** Time limit for reading the whole body, in ms. Default {@link BODY_TIMEOUT_MS}. */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Reads the raw bytes of a body within bounds. Memory grows with the bytes, not with the number of chunks. Reading
- * begins before the call returns, because an unread request buffers each chunk separately.
+ * Reads a request's raw body within bounds. Memory use depends on the number of bytes, not on the number of chunks.
+ * Reading starts synchronously, because a request that is not being read buffers each chunk separately.
  *
- * @throws {BodyError} The rest of the body is dropped, or the connection is closed.
+ * @throws {BodyError} and discards the rest of the body, or closes the connection
  */
 export async function readRequestBody(
   request: IncomingMessage,
@@ -63,7 +62,7 @@ export async function readRequestBody(
         encoding: "raw",
         decoder,
       });
-      // Ends the initial buffering of the stream, so that chunks go straight to the decoder.
+      // End the stream's initial buffering, so that chunks go straight to the decoder.
       if (request.readableFlowing === true) request.read(0);
       return reading;
     });
@@ -75,9 +74,9 @@ export async function readRequestBody(
 }
 
 /**
- * Reads a web-standard body as {@link readRequestBody} does; `null` is an empty body.
+ * Reads a web-standard body like {@link readRequestBody}. `null` means an empty body.
  *
- * @throws {BodyError} The rest of the body is cancelled, so its source stops.
+ * @throws {BodyError} and cancels the stream
  */
 export async function readWebBody(
   stream: ReadableStream<Uint8Array> | null,
@@ -87,10 +86,10 @@ export async function readWebBody(
 }
 
 /**
- * Reads a web-standard body as {@link readWebBody} does, and leaves it in the budget, where other bodies may still
- * displace it. The caller ends it with {@link BodyBuffer.take} or {@link BodyBuffer.release}.
+ * Reads a web-standard body like {@link readWebBody}, but leaves its bytes in the budget, where other bodies may still
+ * displace them. The caller must then call {@link BodyBuffer.take} or {@link BodyBuffer.release}.
  *
- * @throws {BodyError} The rest of the body is cancelled, so its source stops.
+ * @throws {BodyError} and cancels the stream
  */
 export async function receiveWebBody(
   stream: ReadableStream<Uint8Array> | null,
@@ -102,7 +101,7 @@ export async function receiveWebBody(
   try {
     return await receive(bounds, (decoder) => copyPieces(reader, decoder(), bounds.limit));
   } catch (error) {
-    // A cancelled source may be slow or fail. The response does not depend on it.
+    // Cancelling may be slow or fail, and the response does not depend on it.
     reader.cancel(error).catch(() => undefined);
     throw error;
   }
@@ -117,7 +116,7 @@ async function copyPieces(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    // A caller's own stream may contain decoded text.
+    // A stream created by the application may contain strings.
     if (!(value instanceof Uint8Array)) throw new BodyError("already_read");
     received += value.length;
     if (received > limit) throw new BodyError("too_large");
@@ -126,8 +125,8 @@ async function copyPieces(
 }
 
 /**
- * Reads and drops a refused body, so that its sender receives the response. Closes the connection if the body continues
- * for seconds or arrives in tiny chunks.
+ * Discards a rejected body, so that the sender receives the response. Closes the connection if the rest takes too long
+ * or arrives in too many chunks.
  */
 export function dropBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
@@ -145,7 +144,7 @@ export function dropBody(request: IncomingMessage): void {
 
 type Decoder = () => BodyBuffer;
 
-/** raw-body checks the limit, the length and the end. The bytes go into a buffer from the budget. */
+/** Collects a body's bytes in a buffer from the budget, within the time limit. */
 async function receive(
   { budget, timeoutMs = BODY_TIMEOUT_MS }: BodyBounds,
   read: (decoder: Decoder) => Promise<unknown>,
@@ -177,12 +176,15 @@ function problemOf(error: unknown): BodyProblem {
 }
 
 /**
- * Maximum number of chunks of one body. 16 MiB in TCP segments are 12,000 chunks. Each chunk costs a microsecond and,
- * if kept, about 500 bytes, so a body of single bytes would stall the process.
+ * Maximum number of chunks in a body. A body of 16 MiB arrives in about 12,000 TCP segments. Each chunk costs a
+ * microsecond and, if kept, about 500 bytes, so a body sent byte by byte would stall the process.
  */
 const MAX_PIECES = 65_536;
 
-/** In bytes. The first block fits a typical delivery. Later blocks double, so even a large body has few blocks. */
+/**
+ * In bytes. The first block fits a typical delivery. Each further block doubles the total, so even a large body needs
+ * only a few blocks.
+ */
 const MIN_BLOCK_BYTES = 1_024;
 const MAX_BLOCK_BYTES = 1_048_576;
 
@@ -206,7 +208,7 @@ export class BodyBudget {
     return this.#usedBytes;
   }
 
-  /** Starts a body. The caller ends it with {@link BodyBuffer.release}. */
+  /** Adds a body to the budget. The caller must call {@link BodyBuffer.release}. */
   open(): BodyBuffer {
     const buffer = new BodyBuffer(this);
     this.#open.add(buffer);
@@ -216,7 +218,7 @@ export class BodyBudget {
   /**
    * Reserves a block for `owner`, and drops other bodies if necessary, oldest first.
    *
-   * @throws {BodyError} busy, if `owner` is the oldest
+   * @throws {BodyError} with the problem `busy`, if `owner` is the oldest
    */
   reserve(owner: BodyBuffer, bytes: number): void {
     while (this.#usedBytes + bytes > this.#maxBytes) {
@@ -238,24 +240,24 @@ export class BodyBudget {
   }
 }
 
-/** Bytes of one body, copied into few blocks until the caller takes them. Serves raw-body as its decoder. */
+/** Collects a body's bytes in a few blocks. Implements the interface of a raw-body decoder. */
 export class BodyBuffer {
   readonly #budget: BodyBudget;
   readonly #givenUp = Promise.withResolvers<never>();
   #problem: BodyError | undefined;
   #blocks: Buffer[] = [];
-  /** Number of bytes in use in the last block. */
+  /** Bytes used in the last block. */
   #used = 0;
   #heldBytes = 0;
   #pieces = 0;
 
   constructor(budget: BodyBudget) {
     this.#budget = budget;
-    // Without a reader, the rejection must not count as unhandled.
+    // If nothing awaits the promise, its rejection must not count as unhandled.
     this.#givenUp.promise.catch(() => undefined);
   }
 
-  /** Allocated bytes, slightly more than the received bytes. */
+  /** Allocated bytes, slightly more than the bytes received. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -266,9 +268,9 @@ export class BodyBuffer {
   }
 
   /**
-   * Copies a chunk. Returns "", because {@link take} returns the bytes.
+   * Copies a chunk. Returns "" instead of decoded text, because {@link take} returns the bytes.
    *
-   * @throws {BodyError} fragmented, busy, or the reason why the body was dropped
+   * @throws {BodyError} if there are too many chunks, the budget is used up, or the body has been dropped
    */
   write(piece: Uint8Array): "" {
     if (this.#problem !== undefined) throw this.#problem;
@@ -283,9 +285,9 @@ export class BodyBuffer {
   }
 
   /**
-   * Returns the whole body in one buffer, and releases the blocks.
+   * Returns the whole body in one buffer, and frees the blocks.
    *
-   * @throws {BodyError} the reason why the body was dropped
+   * @throws {BodyError} if the body has been dropped
    */
   take(): Buffer {
     if (this.#problem !== undefined) throw this.#problem;
@@ -295,7 +297,7 @@ export class BodyBuffer {
     return body;
   }
 
-  /** Drops the body and frees its bytes. Later chunks are refused with the same problem. */
+  /** Drops the body and frees its bytes. Later chunks are rejected with the same problem. */
   giveUp(problem: BodyProblem): BodyError {
     this.#problem ??= new BodyError(problem);
     this.#givenUp.reject(this.#problem);
@@ -303,7 +305,7 @@ export class BodyBuffer {
     return this.#problem;
   }
 
-  /** Frees the bytes. A second call has no effect. */
+  /** Frees the bytes. Later calls have no effect. */
   release(): void {
     this.#budget.free(this, this.#heldBytes);
     this.#blocks = [];
@@ -311,7 +313,7 @@ export class BodyBuffer {
     this.#heldBytes = 0;
   }
 
-  /** Copies as much of the chunk as fits into the block. Returns the number of copied bytes. */
+  /** Copies as much of the chunk as fits into the current block. Returns the number of bytes copied. */
   #copy(piece: Uint8Array, at: number): number {
     const block = this.#roomFor(piece.length - at);
     const bytes = Math.min(block.length - this.#used, piece.length - at);
@@ -329,7 +331,7 @@ export class BodyBuffer {
     const wanted = Math.max(bytes, this.#heldBytes, MIN_BLOCK_BYTES);
     const size = Math.min(wanted, MAX_BLOCK_BYTES);
     this.#budget.reserve(this, size);
-    // Outside Node's pool, because a small body would keep a whole pool of 8 KiB alive.
+    // Allocate outside Node's pool, because even a small body would keep a whole pool of 8 KiB alive.
     const block = Buffer.allocUnsafeSlow(size);
     this.#blocks.push(block);
     this.#used = 0;

@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 export interface TimerOptions {
-  /** True for upkeep: the timer does not keep the process alive, and may skip missed firings. */
+  /** True for background work. The timer does not keep the process alive, and may skip ticks that it missed. */
   readonly background?: boolean;
 }
 
@@ -24,8 +24,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Creates a clock that starts at the system time and ignores later corrections. A correction must not end every lease
- * and deadline at once, nor freeze them for an hour.
+ * Creates a clock that starts at the system time and ignores later corrections. Otherwise a correction could expire
+ * every lease and deadline at once, or freeze them for an hour.
  */
 export function steadyClock(
   wall: () => number = Date.now,
@@ -72,13 +72,13 @@ export async function every(
   }
 }
 
-/** Waits between tries, in ms. */
+/** Exponential backoff. Waits are in ms. */
 export interface BackoffOptions {
   /** Upper bound of the first wait. */
   readonly baseMs: number;
   /** Upper bound of every wait. */
   readonly maxMs: number;
-  /** Growth factor of the upper bound from one try to the next. */
+  /** Factor by which the upper bound grows with each attempt. */
   readonly factor: number;
 }
 
@@ -86,10 +86,10 @@ export interface BackoffOptions {
 export type Random = () => number;
 
 /**
- * Returns an exponential backoff with full jitter: a random wait up to `base * factor^(attempt - 1)`, capped. Full
- * jitter spreads the retries of lanes that failed at the same time.
+ * Returns an exponential backoff with full jitter: a random wait of up to `baseMs * factor^(attempt - 1)`, capped at
+ * `maxMs`. Full jitter spreads the retries of lanes that failed at the same time.
  *
- * @param attempt the number of tries made so far, starting at 1
+ * @param attempt the number of attempts made so far, starting at 1
  * @returns whole milliseconds
  */
 export function backoff(
@@ -97,7 +97,7 @@ export function backoff(
   attempt: number,
   random: Random = Math.random,
 ): number {
-  // After a thousand tries the power is infinite, and 0 times infinity is NaN.
+  // After about a thousand attempts the power is infinite, and 0 times infinity is NaN.
   const growth = Math.min(options.factor ** Math.max(attempt - 1, 0), Number.MAX_VALUE);
   const bound = options.baseMs * growth;
   return Math.floor(Math.min(bound, options.maxMs) * random());
@@ -105,14 +105,16 @@ export function backoff(
 
 export interface Patience {
   readonly clock: Clock;
-  /** Cuts the current wait short. One more try follows. */
+  /** Ends the current wait. One more attempt follows. */
   readonly signal?: AbortSignal | undefined;
-  /** Maximum number of tries. Read after each try because a stop may lower it. */
+  /** Maximum number of attempts. Read again after each attempt, because stopping the bot may lower it. */
   tries(): number;
   failed(error: unknown): void;
 }
 
-/** Tries to record an outcome, about a minute in all. A briefly full disk must not cause the loss of an outcome. */
+/**
+ * Maximum number of attempts to record an outcome, over about a minute, so that a briefly full disk does not lose it.
+ */
 export const WRITE_ATTEMPTS = 20;
 
 const WRITE_BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5_000, factor: 3 };
@@ -120,7 +122,7 @@ const WRITE_BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5_000, factor: 3 };
 /**
  * Retries a failing store write.
  *
- * @throws the last try's error
+ * @throws the error from the last attempt
  */
 export async function persist<T>(write: () => Promise<T>, patience: Patience): Promise<T> {
   for (let attempt = 1; ; attempt++) {

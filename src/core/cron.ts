@@ -1,15 +1,15 @@
 import { Cron } from "croner";
 import { messageOf, ServiceBotError } from "../errors.ts";
 
-/** In ms. Cron patterns resolve to whole seconds. */
+/** In ms. Cron patterns have a resolution of one second. */
 const SECOND_MS = 1_000;
 
 /**
- * A cron pattern's ticks, in ms since 1970. A tick that a clock change skips is due at the first valid time after the
- * gap. A time that occurs twice has one tick.
+ * Ticks of a cron pattern, in ms since 1970. A tick that a clock change skips fires at the first valid time after the
+ * gap. If a local time occurs twice, its tick fires only once.
  *
- * A pattern with `*` or a step in its hours, minutes or seconds is an interval. An interval skips the gap and has ticks
- * in both repeated hours.
+ * Patterns with `*` or a step in the hours, minutes or seconds are intervals. They have no ticks in the gap, and fire
+ * in both of the repeated hours.
  */
 export class CronPattern {
   readonly #cron: Cron;
@@ -25,12 +25,12 @@ export class CronPattern {
     if (this.after(Date.now()) === undefined) throw refusal(pattern, "the pattern never matches");
   }
 
-  /** Returns the first tick after `time`; `undefined` if there is none. */
+  /** Returns the first tick after `time`, or `undefined` if there is none. */
   after(time: number): number | undefined {
     return this.#cron.nextRun(new Date(time))?.getTime();
   }
 
-  /** Returns the last tick at or before `time`; `undefined` if there is none. */
+  /** Returns the last tick at or before `time`, or `undefined` if there is none. */
   upTo(time: number): number | undefined {
     const exclusive = (Math.floor(time / SECOND_MS) + 1) * SECOND_MS;
     return this.#cron.previousRuns(1, new Date(exclusive))[0]?.getTime();
@@ -57,7 +57,7 @@ function checkTimeZone(timeZone: unknown): void {
       return;
     }
   } catch {
-    // The code below reports the problem.
+    // Reported below.
   }
   throw new ServiceBotError(
     "INVALID_OPTION",

@@ -9,7 +9,9 @@ const POSTGRES = /^postgres(ql)?:/i;
 
 const TLS = ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
 
-/** Returns the problem with an address, without quoting the address; `undefined` if valid. */
+/**
+ * Describes why a database address is invalid, without quoting the address. Returns `undefined` for a valid address.
+ */
 export function databaseProblem(text: string): string | undefined {
   if (POSTGRES.test(text)) return postgresProblem(text);
   if (!/^file:./.test(text)) {
@@ -19,7 +21,7 @@ export function databaseProblem(text: string): string | undefined {
     );
   }
   if (/^file:\/\//.test(text)) {
-    return "must be file: and a path, without //";
+    return "must be file: followed by a path, without //";
   }
   return undefined;
 }
@@ -31,14 +33,14 @@ export function readDatabase(text: string): DatabaseAddress {
     : { kind: "sqlite", file: text.replace(/^file:/, "") };
 }
 
-/** Returns the address without user, password and parameters, for logs. */
+/** Returns the address without its user, password and parameters, for logs. */
 export function showDatabase(address: DatabaseAddress): string {
   if (address.kind === "sqlite") return address.file;
   const { host, pathname } = new URL(address.url);
   return `postgres://${host}${pathname}`;
 }
 
-/** Returns the secrets in an address: its passwords, or PGPASSWORD, which the driver uses if the address has none. */
+/** Returns the passwords in an address, and PGPASSWORD, which the driver uses if the address has no password. */
 export function secretsOf(
   address: DatabaseAddress,
   env: { readonly PGPASSWORD?: string | undefined },
@@ -66,7 +68,7 @@ function postgresProblem(text: string): string | undefined {
   }
   const tls = url.searchParams.get("sslmode");
   if (tls !== null && !TLS.includes(tls))
-    return `must have one of these sslmodes: ${TLS.join(", ")}`;
+    return `must have one of these values for sslmode: ${TLS.join(", ")}`;
   return undefined;
 }
 

@@ -5,11 +5,11 @@ import { hasCode } from "../errors.ts";
 /** Folder for the CLI's files, such as the local platform's state. */
 export const PRIVATE_FOLDER = ".service-bot";
 
-/** Suffixes of the files that SQLite keeps next to a database. Those files contain parts of the database's data. */
+/** Suffixes of the files that SQLite creates next to a database. These files contain parts of its data. */
 export const BESIDE: readonly string[] = ["-wal", "-shm", "-journal"];
 
 /**
- * Creates the folder of a file with mode 0700. An existing folder keeps its mode unless it is {@link PRIVATE_FOLDER}.
+ * Creates a file's parent folder with mode 0700. An existing folder keeps its mode unless it is {@link PRIVATE_FOLDER}.
  */
 export function makePrivateFolderOf(file: string): void {
   const folder = dirname(file);
@@ -17,12 +17,15 @@ export function makePrivateFolderOf(file: string): void {
   if (basename(folder) === PRIVATE_FOLDER) setMode(folder, 0o700);
 }
 
-/** Creates an empty file with mode 0600 unless it exists, because SQLite would apply the umask. Never throws. */
+/**
+ * Creates an empty file with mode 0600 unless the file exists, because SQLite itself would apply the umask. Never
+ * throws.
+ */
 export function makePrivateFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch {
-    // The file exists, or SQLite reports the error on opening it.
+    // The file exists, or SQLite will report the error when it opens the file.
   }
 }
 
@@ -40,7 +43,7 @@ function setMode(path: string, mode: number): void {
   }
 }
 
-/** Subset of a SQLite connection that migrations use. */
+/** The part of a SQLite connection that migrations use. */
 export interface MigratedDatabase {
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
@@ -48,10 +51,10 @@ export interface MigratedDatabase {
 }
 
 /**
- * Migrates a schema with a folder's numbered SQL files, one transaction per file. `user_version` holds the number of
- * the last applied file.
+ * Applies a folder's numbered SQL migrations, each in its own transaction. `user_version` holds the number of the last
+ * applied file.
  *
- * @param tooNew creates the error for a database that a newer version wrote
+ * @param tooNew creates the error for a database written by a newer version
  */
 export function migrate(
   db: MigratedDatabase,

@@ -22,7 +22,7 @@ export function fill(label: string, text = "", width: number = WIDTH): string {
   return [...lines, line].join("\n");
 }
 
-/** Wraps a line. Continuation lines align after its indentation and mark. */
+/** Wraps a line, and aligns continuation lines after its indentation and bullet. */
 export function fillLine(line: string): string {
   const [label = ""] = /^ *(?:- |→ |✖ )?/.exec(line) ?? [];
   return line.length <= WIDTH ? line : fill(label, line.slice(label.length));

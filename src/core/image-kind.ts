@@ -1,18 +1,18 @@
 /** Image formats that the platform accepts (section 4 of the platform document, "POST /uploads"). */
 export type ImageKind = "png" | "jpeg" | "webp" | "gif" | "avif";
 
-/** In bytes. Later bytes do not help to detect an image's format. */
+/** Number of leading bytes that identify an image's format. */
 export const KIND_PREFIX_BYTES = 128;
 
 const PNG = "\x89PNG\r\n\x1a\n";
 
 /**
- * Detects an image's format from its first bytes; `undefined` if unsupported.
+ * Detects an image's format from its first bytes. Returns `undefined` for an unsupported format.
  *
  * @param bytes the whole image, or its first 128 bytes
  */
 export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
-  // One character per byte, because signatures are easier to read as text.
+  // Use one character per byte, because signatures are easier to read as text.
   const head = asBuffer(bytes.subarray(0, KIND_PREFIX_BYTES)).toString("latin1");
   if (head.startsWith(PNG)) return "png";
   if (head.startsWith("\xff\xd8\xff")) return "jpeg";
@@ -26,7 +26,7 @@ export function mediaTypeOf<K extends ImageKind>(kind: K): `image/${K}` {
 }
 
 /**
- * Returns the brands of an ISO base media file (ISO/IEC 14496-12, 4.3), the major brand first; empty for other files.
+ * Returns the brands of an ISO base media file (ISO/IEC 14496-12, 4.3), the major brand first. Empty for other files.
  *
  * @param head the beginning of the file, one character per byte
  */
@@ -34,7 +34,7 @@ function brandsOf(head: string): string[] {
   if (!head.startsWith("ftyp", 4)) return [];
   const size = [...head.slice(0, 4)].reduce((sum, byte) => sum * 256 + byte.charCodeAt(0), 0);
   const box = head.slice(0, size);
-  // A version stands between the major brand and the compatible brands.
+  // A version number separates the major brand from the compatible brands.
   const compatible = box.slice(16).match(/[\s\S]{4}/g) ?? [];
   return box.length < 12 ? [] : [box.slice(8, 12), ...compatible];
 }

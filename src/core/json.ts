@@ -1,5 +1,6 @@
 /**
- * Matches an id field with a number that may exceed 2^53. A cheap first check, because few texts contain such numbers.
+ * Matches an id field whose number may exceed 2^53. Checked first because it is cheap, and few texts contain such
+ * numbers.
  */
 const LONG_ID = /(?:"id|Id|ID|_id)"\s*:\s*-?[0-9]{16}/;
 
@@ -17,7 +18,8 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text, keepDigits);
   } catch {
-    // The reviver recurses, so hostile nesting exhausts the stack. The event is later refused for its depth.
+    // The reviver is recursive, so a deeply nested text can overflow the stack. The event is later rejected for its
+    // depth.
     return value;
   }
 }
@@ -34,7 +36,7 @@ function keepDigits(key: string, value: unknown, context?: { readonly source?: s
   return /^-?[0-9]+$/.test(source) ? source : value;
 }
 
-/** Returns every string in a JSON value. */
+/** Returns every string in a JSON value, at any depth. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
@@ -63,7 +65,7 @@ export type Jsonify<T> = unknown extends T
               : never
             : never;
 
-/** JSON arrays have no `undefined`; it becomes null. */
+/** `undefined` in an array becomes null. */
 type JsonItem<T> = undefined extends T ? Jsonify<Exclude<T, undefined>> | null : Jsonify<T>;
 
 type JsonObject<T> = Flat<
@@ -76,7 +78,7 @@ type JsonObject<T> = Flat<
 
 type JsonKey<K> = Exclude<K, symbol>;
 
-/** Keys of members that are always functions. A class instance includes its methods. */
+/** Keys whose values are always functions, including a class instance's methods. */
 type FunctionKeys<T> = {
   [K in JsonKey<keyof T>]-?: [T[K]] extends [never]
     ? never
@@ -89,7 +91,7 @@ type FunctionKeys<T> = {
 
 type AnyFunction = ((...args: never) => unknown) | (abstract new (...args: never) => unknown);
 
-/** Values that JSON drops, refuses or turns into an empty object. */
+/** Values that JSON drops, rejects or turns into an empty object. */
 type Lost =
   | bigint
   | symbol

@@ -7,33 +7,36 @@ export interface Listening {
   /** The server's URL, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   /**
-   * Stops accepting connections, closes idle ones, and lets running requests finish for at most `graceMs` milliseconds
-   * (default 2,000).
+   * Stops accepting connections and closes idle connections. Running requests have `graceMs` milliseconds (default
+   * 2,000) to finish.
    */
   close(graceMs?: number): Promise<void>;
 }
 
 export interface ListenOptions {
-  /** In ms. A slower sender is disconnected. Default 15,000. */
+  /** Time limit for receiving a request, in ms. A slower sender is disconnected. Default 15,000. */
   readonly requestTimeoutMs?: number;
-  /** Names of the host and port settings, for errors. Default: HOST and PORT. */
+  /** Names of the host and port settings, for error messages. Default: HOST and PORT. */
   readonly set?: { readonly host: string; readonly port: string };
 }
 
-/** In ms. Longer than BODY_TIMEOUT_MS, so that the sender of a slow body receives the response. */
+/** In ms. Longer than BODY_TIMEOUT_MS, so that the sender of a slow body receives a response. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** Interval between checks for slow senders, in ms. Node's default of 30 s would double a sender's time. */
+/**
+ * Longest interval between checks for slow senders, in ms. Node's default, 30 s, would let them exceed the time limit
+ * by far.
+ */
 const MAX_CHECK_INTERVAL_MS = 1_000;
 
 /** Time for running requests to finish when the server closes, in ms. Storing a batch takes a few ms. */
 const CLOSE_GRACE_MS = 2_000;
 
-/** In ms. Longer than the pauses between deliveries of a busy platform. */
+/** In ms. Longer than the pauses between a busy platform's deliveries. */
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * Listens on a host and port; port 0 selects a free port.
+ * Listens on a host and port. Port 0 selects a free port.
  *
  * @throws {ServiceBotError} ADDRESS_IN_USE
  * @throws {ConfigError} CONFIG_INVALID
@@ -47,8 +50,9 @@ export async function listen(
     set = { host: "HOST", port: "PORT" },
   }: ListenOptions = {},
 ): Promise<Listening> {
-  // A static `import` reads every export, and WebSocket loads a client that a bot with DELIVERY=webhook may never need,
-  // a tenth of its startup and 5 MB. A static import would also fail on an old Node before `requireNode` can report it.
+  // A static import would evaluate every export of node:http. One of them, WebSocket, loads a client that a bot with
+  // DELIVERY=webhook may never need, at the cost of a tenth of the startup time and 5 MB. A static import would also
+  // fail on an old Node before `requireNode` can report the version.
   const { createServer } = process.getBuiltinModule("node:http");
   let running = 0;
   const server = createServer(
@@ -88,19 +92,19 @@ export async function listen(
 /** Maximum number of connections per server. Each costs about 20 KB before its first byte. */
 const MAX_CONNECTIONS = 1_000;
 
-/** Once this share of connections is in use, each new connection closes another. */
+/** Once this share of connections is in use, each new connection closes an older connection. */
 const CROWDED_SHARE = 0.9;
 
-/** Time limit for a request's head, in ms. */
+/** Time limit for receiving a request's headers, in ms. */
 const HEADERS_TIMEOUT_MS = 10_000;
 
 /**
- * Binds a server; port 0 selects a free port. Resolves to its address.
+ * Binds a server and resolves to its address. Port 0 selects a free port.
  *
- * @param names the host and port settings
+ * @param names the host and port settings, as error messages name them
  * @param remedy what to do if the port is in use
  * @throws {ServiceBotError} ADDRESS_IN_USE
- * @throws {ConfigError} CONFIG_INVALID if this machine does not have the address, or using it is not permitted
+ * @throws {ConfigError} CONFIG_INVALID if this machine does not have the address, or the process may not use it
  */
 export function bind(
   server: Server,
@@ -116,7 +120,7 @@ export function bind(
         reject(new ConfigError([problem]));
         return;
       }
-      const message = `Another program listens on ${host}:${port}. ${remedy}`;
+      const message = `Another program is already listening on ${host}:${port}. ${remedy}`;
       reject(new ServiceBotError("ADDRESS_IN_USE", message, { cause: error }));
     });
     server.listen(port, host, () => {
@@ -127,17 +131,17 @@ export function bind(
   });
 }
 
-/** A connection's latest request, and its response. */
+/** The latest request on a connection, and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** Limits a server's connections, and closes old connections before the limit is reached. */
+/** Limits the number of connections. When the server is crowded, each new connection closes an older connection. */
 function boundConnections(server: Server): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);
-  /** Ordered by their latest request, oldest first. `undefined` before the first request. */
+  /** In order of their latest request, oldest first. `undefined` before the first request. */
   const connections = new Map<Socket, Exchange | undefined>();
   server.on("connection", (socket) => {
     if (connections.size >= server.maxConnections * CROWDED_SHARE) closeSlowest(connections);
@@ -145,13 +149,13 @@ function boundConnections(server: Server): void {
     socket.once("close", () => connections.delete(socket));
   });
   server.on("request", (request, response) => {
-    // A closed connection may still have a buffered request.
+    // A connection closed by the server may still have a buffered request.
     if (connections.delete(request.socket)) connections.set(request.socket, { request, response });
   });
 }
 
 /**
- * Closes the oldest idle connection. If none is idle, closes the oldest connection without a complete request, because
+ * Closes the oldest idle connection. If none is idle, closes the oldest connection whose request is incomplete, because
  * genuine requests arrive quickly.
  */
 function closeSlowest(connections: Map<Socket, Exchange | undefined>): void {
@@ -162,7 +166,7 @@ function closeSlowest(connections: Map<Socket, Exchange | undefined>): void {
   slowest.destroy();
 }
 
-/** Returns whether the request is complete and its response is pending. */
+/** Returns whether the request is complete but its response is still pending. */
 function isServed(exchange: Exchange | undefined): boolean {
   return exchange?.request.complete === true && !exchange.response.writableEnded;
 }

@@ -13,11 +13,11 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Values to redact wherever they appear. */
   readonly secrets: readonly string[];
-  /** Destination of the lines. Default: standard output. */
+  /** Destination of log lines. Default: standard output. */
   readonly destination?: DestinationStream | undefined;
 }
 
-/** Fields that hold users' texts or secrets, at the top of a log record and one level down. */
+/** Fields that may contain users' texts or secrets, at the top level of a log record and one level down. */
 const fields = [
   "ctx",
   "payload",
@@ -35,7 +35,7 @@ const fields = [
   "signature",
 ];
 
-/** Ensures that `log.info({ event })` in a handler does not log a message. */
+/** Ensures that `log.info({ event })` in a handler does not log a user's message. */
 const redaction = {
   paths: [...fields, ...fields.map((field) => `*.${field}`), 'headers["x-service-signature"]'],
   censor: REDACTED,
@@ -43,7 +43,7 @@ const redaction = {
 
 /**
  * Creates a logger that writes one JSON object per line. Users' texts are redacted by field, and secrets wherever they
- * appear. Control characters are escaped because tools such as `docker logs` write lines to a terminal.
+ * appear. Control characters are escaped, because tools such as `docker logs` write the lines to a terminal.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const scrub = scrubber(options.secrets);
@@ -64,8 +64,8 @@ export function createLogger(options: LoggerOptions): Logger {
 }
 
 /**
- * Serializes the field `err`: the error and its causes, without other fields, which may hold anything. An error that
- * was already serialized stays unchanged.
+ * Serializes the `err` field: the error and its causes. Other fields are omitted because they may contain anything. An
+ * error that is already serialized stays unchanged.
  */
 function loggedError(thrown: unknown): unknown {
   if (isShown(thrown)) return thrown;

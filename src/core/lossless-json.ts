@@ -1,21 +1,21 @@
 /**
- * Serializes a value as JSON, and refuses values that JSON would silently drop or change. Properties that are
- * `undefined` are still left out, and `undefined` in an array becomes null.
+ * Serializes a value as JSON, and rejects values that JSON would silently drop or change. Properties that are
+ * `undefined` are still omitted, and `undefined` in an array becomes null.
  *
- * @returns `undefined` for a value that is `undefined`
- * @throws {TypeError} with the path of the value that JSON would lose, such as `$.items[0] is a Map`; never with a
- * value
+ * @returns `undefined` if the value is `undefined`
+ * @throws {TypeError} with the path of the value that JSON would lose, such as `$.items[0] is a Map`, but never the
+ *   value itself
  */
 export function toLosslessJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, refuseLosses());
   } catch (error) {
-    // Only the first line, because Node draws cycles on the following lines.
+    // Keep only the first line, because Node draws cycles on the following lines.
     throw error instanceof Error ? new TypeError(error.message.split("\n")[0]) : error;
   }
 }
 
-/** Returns a replacer for one call of `JSON.stringify`. */
+/** Returns a replacer for a single call of `JSON.stringify`. */
 function refuseLosses() {
   const paths = new WeakMap<object, string>();
   return function refuseLoss(this: object, key: string, part: unknown): unknown {
@@ -29,8 +29,8 @@ function refuseLosses() {
 }
 
 /**
- * Returns the reason why JSON would lose a value, worded to follow the value's path in a sentence; `undefined` if JSON
- * would lose nothing.
+ * Describes why JSON would lose a value, worded to follow the value's path in a sentence. Returns `undefined` if JSON
+ * would keep it.
  */
 function lossOf(parent: object, key: string, part: unknown): string | undefined {
   switch (typeof part) {
@@ -52,7 +52,7 @@ function lossOf(parent: object, key: string, part: unknown): string | undefined 
   }
 }
 
-/** Compares by depth because objects of another realm have their own root prototype. */
+/** Compares by depth, because objects from another realm have their own root prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

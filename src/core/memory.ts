@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 
 /**
- * Returns the memory available to this process in bytes: the container's limit or the machine's memory, whichever is
+ * Returns the memory available to this process, in bytes: the container's limit or the machine's memory, whichever is
  * less.
  */
 export function usableMemoryBytes(): number {

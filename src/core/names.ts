@@ -1,7 +1,9 @@
-/** In characters. Names of this length may differ in two letters, shorter names in only one. */
+/** In characters. Names at least this long may differ in two letters, shorter names in only one. */
 const LONG_NAME = 6;
 
-/** Returns the known name nearest to a misspelled one; `undefined` if none is near. Ignores case, `-`, `_` and `.`. */
+/**
+ * Returns the known name nearest to a misspelled name, or `undefined` if none is near. Ignores case, `-`, `_` and `.`.
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const near = known
     .map((candidate) => ({ candidate, edits: editsBetween(plain(name), plain(candidate)) }))
@@ -10,13 +12,13 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return near[0]?.candidate;
 }
 
-/** Returns a sentence that suggests the nearest known name, with a leading space; "" if no name is near. */
+/** Returns a sentence that suggests the nearest known name, with a leading space, or "" if no name is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   return near === undefined ? "" : ` Did you mean ${near}?`;
 }
 
-/** Counts the letters to change, insert, delete or swap with a neighbour (Damerau-Levenshtein). */
+/** Returns the number of letters to change, insert, delete or swap with a neighbour (Damerau-Levenshtein distance). */
 export function editsBetween(from: string, to: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -50,15 +52,15 @@ const MIN_LENGTH = 8;
 /** Kubernetes and Docker links inject an address for each service: `REDIS_PORT=tcp://10.0.0.1:6379`. */
 const INJECTED_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** An environment variable whose name is close to the name of a bot's variable. */
+/** An environment variable whose name resembles that of a bot's variable. */
 export interface MisspeltVariable {
   readonly name: string;
   readonly meant: string;
 }
 
 /**
- * Finds environment variables that differ from a known name in one letter. Ignores variables without a value. Ignores
- * near names of a variable that is set, because they may belong to another program.
+ * Finds environment variables whose names differ from a known name by one letter. Ignores variables without a value,
+ * and names near a variable that is set, because such names may belong to another program.
  *
  * @param isSet returns whether a known variable has a value
  */
@@ -76,8 +78,8 @@ export function misspeltVariables(
 }
 
 /**
- * Allows one letter only, because two make other words: DATABASE_SSL, WEBHOOK_AUTH. The first letter must match because
- * a typo rarely hits it.
+ * Allows a difference of only one letter, because two letters make other words, such as DATABASE_SSL and WEBHOOK_AUTH.
+ * The first letter must match, because a typo there is rare.
  */
 function isNear(name: string, known: string): boolean {
   if (name[0] !== known[0] || Math.abs(name.length - known.length) > 1) return false;

@@ -22,27 +22,28 @@ export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
 export const COUNT: Range = { min: 1, whole: true };
 
 /**
- * Rules for every name in an options type: a number's range, or the table for nested options. The compiler keeps the
+ * A rule for every name in an options type: a number's range, or the table for nested options. The compiler keeps the
  * table complete.
  */
 export type OptionTable<T> = { readonly [K in keyof T]-?: OptionRule };
 
 type OptionRule = true | Range | { readonly options: OptionTable<object> };
 
-/** Options for a retry policy. The factor has no upper bound because `maxMs` caps every wait. */
+/** Options for a retry policy. `factor` has no upper bound, because `maxMs` caps every wait. */
 export const RETRY_OPTIONS: OptionTable<BackoffOptions> = { baseMs: WAIT, maxMs: WAIT, factor: {} };
 
-/** Options for a handler that override its bot's options, for events of one type. */
+/** Options for a handler. They override the bot's options for events of one type. */
 export interface HandlerOptions {
-  /** Failed runs before the event becomes a dead letter; 1 or more. */
+  /** Number of failed runs before the event becomes a dead letter, at least 1. */
   readonly maxAttempts?: number;
-  /** Waits between failed runs, in ms, each from 0 to 365 days. */
+  /** Waits between failed runs, in ms, from 0 to 365 days each. */
   readonly retry?: Partial<BackoffOptions>;
-  /** Time limit for a run in ms; more than 0, at most 365 days. */
+  /** Time limit for a run, in ms, at least 1 and at most 365 days. */
   readonly timeoutMs?: number;
   /**
-   * Events of this type that one instance handles at once; from 1 to `CONCURRENCY`. Default: three quarters of
-   * `CONCURRENCY` if the bot handles several types, so that the other types keep capacity; otherwise all.
+   * Number of events of this type that one instance handles at once, from 1 to `CONCURRENCY`. If the bot handles
+   * several types, the default is three quarters of `CONCURRENCY`, so that other types keep some capacity. Otherwise it
+   * is all of `CONCURRENCY`.
    */
   readonly concurrency?: number;
 }
@@ -55,18 +56,18 @@ export const HANDLER_OPTIONS: OptionTable<HandlerOptions> = {
 };
 
 /**
- * Refuses unknown options and numbers out of range at startup. Otherwise a mistake would show only when something
- * fails.
+ * Rejects unknown options and numbers out of range at startup. Otherwise a mistake would become visible only when
+ * something fails.
  *
- * @throws {ServiceBotError} INVALID_OPTION with every problem at once
+ * @throws {ServiceBotError} INVALID_OPTION, listing every problem at once
  */
 export function checkOptions(given: object, table: OptionTable<object>): void {
   refuseProblems(optionProblems(given, table));
 }
 
 /**
- * Returns a problem for each unknown option and each number out of range. TypeScript reports unknown options in object
- * literals only, not in JavaScript or in spread objects.
+ * Returns a problem for each unknown option and each number out of range. TypeScript reports unknown options only in
+ * object literals, not in spread objects, and JavaScript reports none.
  *
  * @param path prefix of each name, such as `retry.`
  */
@@ -107,7 +108,10 @@ function unknownOption(name: string, known: readonly string[], path: string): st
   return `unknown option ${path}${name}${hint}`;
 }
 
-/** Returns a problem if a number is out of range, with its name; `undefined` if valid or absent. */
+/**
+ * Returns a problem that begins with `name` if a number is out of range. Returns `undefined` if the number is valid or
+ * absent.
+ */
 export function outOfRange(
   name: string,
   value: unknown,
@@ -126,12 +130,15 @@ export function outOfRange(
 /** No control or invisible characters, and no lone surrogates. */
 const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
 
-/** Returns the problem with a key, as a sentence that begins with `what`; `undefined` if valid or absent. */
+/**
+ * Describes why a key is invalid, in a sentence that begins with `what`. Returns `undefined` if the key is valid or
+ * absent.
+ */
 export function keyProblem(what: string, key: unknown): string | undefined {
   const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
   return isValid
     ? undefined
-    : `${what} must be a text of 1 to 100 characters without control characters`;
+    : `${what} must be a string of 1 to 100 characters without control characters`;
 }
 
 /**
@@ -146,7 +153,7 @@ export function requireFunction(what: string, value: unknown): void {
   refuseProblems([`${what} needs a function (got ${got})`]);
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
+/** @throws {ServiceBotError} INVALID_OPTION, listing every problem at once */
 export function refuseProblems(problems: readonly (string | undefined)[]): void {
   const real = problems.filter((problem) => problem !== undefined);
   if (real.length > 0) throw new ServiceBotError("INVALID_OPTION", `${real.join("; ")}.`);

@@ -1,13 +1,13 @@
-/** A token's scopes (section 5 of the platform document, rule 2). */
+/** All scopes that a token can have (section 5, rule 2 of the platform document). */
 export const allScopes = ["read", "posts:write", "comments:write", "dm"] as const;
 
-/** A token's scopes (section 1 of the platform document). */
+/** A token scope (section 5, rule 2 of the platform document). */
 export type Scope = (typeof allScopes)[number];
 
-/** Header with the id of the event that caused a request. A local platform uses it to show the effects of an event. */
+/** Header with the id of the event that caused a request. A local platform uses it to show an event's effects. */
 export const EVENT_HEADER = "x-service-event";
 
-/** `User-Agent` of `service-bot doctor`, which distinguishes its requests from the bot's. */
+/** `User-Agent` of `service-bot doctor`, which distinguishes its requests from the bot's requests. */
 export const DOCTOR_AGENT = "service-bot-doctor";
 
 /**
@@ -19,10 +19,9 @@ export const RUNS_PATH = "/local/v1/runs";
 /** Maximum number of runs in one report. */
 export const MAX_REPORTED_RUNS = 100;
 
-/** Outcomes of a reported run. `released`: the event is retried, and the attempt does not count. */
+/** Outcomes of a reported run. `released` means that the event will be retried and the attempt is not counted. */
 export const reportedOutcomes = ["done", "retry", "released", "dead"] as const;
 
-/** Outcome of a reported run. */
 export type ReportedOutcome = (typeof reportedOutcomes)[number];
 
 /** Error from a failed run, without secrets or users' texts. */
@@ -38,16 +37,16 @@ export interface ReportedError {
 /** One run of an event's handlers. */
 export interface RunReport {
   readonly eventId: string;
-  /** Number of the attempt, starting at 1. */
+  /** Attempt number, starting at 1. */
   readonly attempt: number;
   readonly outcome: ReportedOutcome;
   /** Id of the conversation in the event's payload. */
   readonly conversationId?: string | undefined;
   /** Id of the post in the event's payload. */
   readonly postId?: string | undefined;
-  /** Duration of the run in ms. */
+  /** Duration of the run, in ms. */
   readonly ms: number;
-  /** Time until the next attempt in ms; absent if there is none. */
+  /** Time until the next attempt, in ms. Absent if there is none. */
   readonly retryInMs?: number | undefined;
   /** Absent if the run succeeded. */
   readonly error?: ReportedError | undefined;

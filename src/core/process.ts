@@ -6,7 +6,7 @@ import { MAX_TIMER_MS } from "./clock.ts";
 export const OLDEST_NODE = "22.18.0";
 
 /**
- * Throws on a Node that is too old. Must run before any native module loads, because the SQLite binding crashes Node 20
+ * Throws if Node is too old. Must run before any native module is loaded, because the SQLite binding crashes Node 20
  * without a message.
  *
  * @throws {ServiceBotError} NODE_TOO_OLD
@@ -30,9 +30,8 @@ function isAtLeast(version: string, oldest: string): boolean {
   return true;
 }
 
-/** Returns the version of this package. */
 export function version(): string {
-  // Two folders up, both in the source tree and in the published package.
+  // The manifest is two folders up, both in the source tree and in the published package.
   const file = new URL("../../package.json", import.meta.url);
   const manifest: { version: string } = JSON.parse(readFileSync(file, "utf8"));
   return manifest.version;
@@ -44,7 +43,7 @@ export interface ProcessLike {
   exit(code: number): void;
 }
 
-/** Keeps the process alive until `work` settles, because database connections do not. */
+/** Keeps the process alive until `work` settles, because database connections alone do not. */
 export function untilEnded<T>(work: Promise<T>): Promise<T> {
   const timer = setInterval(() => undefined, MAX_TIMER_MS);
   return work.finally(() => clearInterval(timer));
@@ -53,8 +52,8 @@ export function untilEnded<T>(work: Promise<T>): Promise<T> {
 const signals: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT"];
 
 /**
- * Bots that share a process. A signal stops every bot, and the process exits after the last has stopped, so that no bot
- * cuts off another's handlers. A second signal exits at once with code 1.
+ * Bots that share a process. A signal stops every bot, and the process exits after the last bot has stopped, so that no
+ * bot interrupts another bot's handlers. A second signal exits at once with code 1.
  */
 export class ProcessOwners {
   readonly #process: ProcessLike;
@@ -67,7 +66,7 @@ export class ProcessOwners {
     this.#process = process;
   }
 
-  /** @param stop stops the bot; called once, unless the bot stops on its own */
+  /** @param stop stops the bot; called at most once */
   add(stop: () => Promise<void>): void {
     if (this.#stops.size === 0) {
       for (const signal of signals) this.#process.on(signal, () => this.#onSignal());
@@ -75,7 +74,7 @@ export class ProcessOwners {
     this.#stops.add(stop);
   }
 
-  /** Stops every bot, then exits with the highest of the codes. A failing stop counts as 1. */
+  /** Stops every bot, then exits with the highest exit code requested. A bot that fails to stop counts as code 1. */
   end(exitCode: number): Promise<void> {
     this.#exitCode = Math.max(this.#exitCode, exitCode);
     this.#ending ??= this.#stopAll();
@@ -93,7 +92,7 @@ export class ProcessOwners {
 
   async #stopAll(): Promise<void> {
     for (let stopped = 0; stopped < this.#stops.size; ) {
-      // The next round stops a bot that starts meanwhile.
+      // The next round stops any bot that was added meanwhile.
       const stops = [...this.#stops].slice(stopped);
       stopped += stops.length;
       await Promise.all(stops.map((stop) => this.#stop(stop)));

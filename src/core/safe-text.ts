@@ -1,10 +1,12 @@
-/** Replaces every redacted value. */
 export const REDACTED = "[redacted]";
 
-/** In characters. Shorter texts ("hi", "ok") occur by chance in any line, and redacting them hides nothing. */
+/**
+ * Minimum length of a redacted value, in characters. Shorter texts such as "hi" occur in any line by chance, so
+ * redacting them hides nothing.
+ */
 const MIN_SCRUBBED_LENGTH = 4;
 
-/** Creates a function that redacts the values in a text, including their JSON spellings. */
+/** Creates a function that redacts the values in a text, including their JSON-escaped forms. */
 export function scrubber(values: readonly string[]): (text: string) => string {
   const written = values.filter((value) => value.length >= MIN_SCRUBBED_LENGTH).flatMap(spellings);
   // Longest first, because one value may be a prefix of another.
@@ -12,13 +14,16 @@ export function scrubber(values: readonly string[]): (text: string) => string {
   return (text) => hidden.reduce((rest, value) => rest.replaceAll(value, REDACTED), text);
 }
 
-/** Returns a text as it is, JSON-escaped, and JSON-escaped twice, as in a log line that quotes JSON. */
+/**
+ * Returns the text itself, its JSON-escaped form, and its twice-escaped form, which appears in a log line that quotes
+ * JSON.
+ */
 function spellings(value: string): string[] {
   const escaped = JSON.stringify(value).slice(1, -1);
   return [value, escaped, JSON.stringify(escaped).slice(1, -1)];
 }
 
-/** An error in the form that logs and dead letters show. */
+/** An error as shown in logs and dead letters. */
 export interface ShownError {
   readonly type: string;
   readonly message: string;
@@ -40,14 +45,12 @@ export function showError(error: unknown, scrub: (text: string) => string): Show
   });
 }
 
-/**
- * Location at the end of a frame. Group 1 is the function's name, which a handler may have taken from a user's text.
- */
+/** Matches a stack frame: the function's name, which may come from a user's text, and the location. */
 const FRAME = /^( +at .*?)(\(?(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()]*:\d+:\d+\)?)$/;
 
-/** Keeps the frames' paths, because a user's word often occurs in a path by chance. */
+/** Leaves the paths in stack frames unchanged, because a word from a user's text may occur in a path by chance. */
 function scrubStack({ stack = "", message }: Error, scrub: (text: string) => string): string {
-  // A line in the message may look like a frame, so only the lines below the message count.
+  // A line of the message may look like a frame, so only the lines below the message are treated as frames.
   const at = stack.indexOf(`${message}\n`);
   if (at === -1) return scrub(stack);
   const end = at + message.length;
@@ -59,12 +62,12 @@ function scrubStack({ stack = "", message }: Error, scrub: (text: string) => str
   return scrub(stack.slice(0, end)) + scrubbed.join("\n");
 }
 
-/** Removes the prototype, because a user's log serializer would otherwise log the type as "Object". */
+/** Removes the prototype. Otherwise an application's own log serializer would log the type as "Object". */
 function withoutPrototype(error: ShownError): ShownError {
   return Object.assign(Object.create(null), error);
 }
 
-/** Returns whether {@link showError} created a value. */
+/** Returns whether {@link showError} created the value. */
 export function isShown(value: unknown): value is ShownError {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null;
 }
@@ -79,8 +82,9 @@ function textOf(thrown: unknown, scrub: (text: string) => string): string {
 }
 
 /**
- * Characters that break lines, control a terminal, reverse the writing direction or are invisible: C0 (with ESC), DEL,
- * C1, bidi controls, line and paragraph separators. The two joiners stay because emoji and some scripts need them.
+ * Characters that break lines, control a terminal, reverse the writing direction or are invisible: C0 (including ESC),
+ * DEL, C1, bidi controls, and line and paragraph separators. The two joiners are allowed, because emoji and some
+ * scripts need them.
  */
 const UNSEEN = "(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]";
 
@@ -92,21 +96,22 @@ const unseenInLines = new RegExp(`(?![\\n\\t])${UNSEEN}`, "gu");
 const styleOrUnseen = new RegExp(`${STYLE}|(?![\\n\\t])${UNSEEN}`, "gu");
 const style = new RegExp(`^${STYLE}$`);
 
-/** Escapes every unprintable character, including line breaks, as `\u202e`. The result is one line. */
+/** Escapes every unprintable character, including line breaks, in the form `\u202e`. The result is a single line. */
 export function printable(text: string): string {
   return text.replace(unseen, escapeCharacter);
 }
 
 /**
- * Escapes unprintable characters but keeps line feeds and tabs. JSON stays JSON of the same value, because such
- * characters occur in JSON strings only, where these escapes are valid.
+ * Escapes unprintable characters but keeps line feeds and tabs. JSON keeps its meaning, because these characters occur
+ * only inside its strings, where the escapes are valid.
  */
 export function printableText(text: string): string {
   return text.replace(unseenInLines, escapeCharacter);
 }
 
 /**
- * Escapes unprintable characters but keeps line feeds, tabs and colours. Text from outside must pass `printable` first.
+ * Escapes unprintable characters but keeps line feeds, tabs and colours. Untrusted text must go through `printable`
+ * first.
  */
 export function printableStyled(text: string): string {
   return text.replace(styleOrUnseen, (found) =>

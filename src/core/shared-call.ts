@@ -1,7 +1,9 @@
 export interface SharedCallOptions {
-  /** Lifetime of a result, in ms. Default 0: only callers that arrive during the call share its result. */
+  /**
+   * How long a result is shared, in ms. With the default, 0, only callers that arrive during the call share its result.
+   */
   readonly keepMs?: number;
-  /** Clock for `keepMs`, in ms. Default: the system time. */
+  /** Returns the current time, in ms. Default: the system time. */
   readonly now?: () => number;
 }
 
@@ -22,10 +24,10 @@ export class SharedCall<T> {
     this.#now = now;
   }
 
-  /** Resolves with a result at most `keepMs` old. Failures are not kept. */
+  /** Resolves to a result at most `keepMs` old. Failures are not kept. */
   async get(): Promise<T> {
     const kept = this.#cached;
-    // The absolute difference, because a clock that was set back would keep the result too long.
+    // Compare the absolute difference, because a clock that was set back would otherwise keep the result too long.
     if (kept !== undefined && Math.abs(this.#now() - kept.at) < this.#keepMs) return kept.result;
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;

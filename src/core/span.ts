@@ -11,7 +11,7 @@ export type When = Span | Date;
 /** In ms, largest first. */
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
 
-/** Each unit at most once, larger units first. */
+/** Matches each unit at most once, larger units first. */
 const SPAN = /^(?:(\d+)d)?\s*(?:(\d+)h)?\s*(?:(\d+)m(?!s))?\s*(?:(\d+)s)?\s*(?:(\d+)ms)?$/;
 
 /**
@@ -24,11 +24,11 @@ const SPAN = /^(?:(\d+)d)?\s*(?:(\d+)h)?\s*(?:(\d+)m(?!s))?\s*(?:(\d+)s)?\s*(?:(
 export function readSpan(span: Span, what: string): number {
   const ms = typeof span === "string" ? parseSpan(span) : span;
   if (typeof ms === "number" && ms >= 0 && ms <= MAX_WAIT_MS) return Math.ceil(ms);
-  throw refusal(span, what, 'milliseconds, or a text such as "10m", "1h30m" or "2d"');
+  throw refusal(span, what, 'milliseconds, or a string such as "10m", "1h30m" or "2d"');
 }
 
 /**
- * Parses a duration, or returns the time until a point in time. A past time is due at once.
+ * Parses a duration, or returns the time until a point in time; 0 if it is in the past.
  *
  * @param now milliseconds since 1970, for a `Date`
  * @returns milliseconds, from 0 to 365 days

@@ -34,7 +34,7 @@ export type Validated<Output> =
       readonly problem: string;
     };
 
-/** Maximum number of problems in a message. A list of a thousand invalid items needs no more. */
+/** Maximum number of problems in a message, because a list may contain a thousand invalid items. */
 const MAX_PROBLEMS = 5;
 
 /** Validates a value. The schema may be asynchronous. */
@@ -55,7 +55,7 @@ export function isSchema(value: unknown): value is StandardSchemaV1 {
   return typeof standard.validate === "function";
 }
 
-/** Redacts the value's strings, because a library's message may repeat them, and they may be private. */
+/** Redacts the value's strings, because they may be private and a library's message may repeat them. */
 function problemOf({ message, path = [] }: SchemaIssue, value: unknown): string {
   const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
   const place = keys.map((key) => {

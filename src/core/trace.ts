@@ -4,12 +4,12 @@ import { randomUUID } from "node:crypto";
 const TRACE_ID_LENGTH = 32;
 
 /**
- * Creates a trace, which is stored with each event and links everything that a delivery causes, across restarts and
- * instances. A trace is a W3C trace id (32 hexadecimal digits). With tracing on, it also names the span that stored the
- * event: `<trace id>-<span id>-<flags>`.
+ * Creates a trace. The trace is stored with each event and links everything that a delivery causes, even across
+ * restarts and instances. It is a W3C trace id (32 hexadecimal digits). With tracing on, it also names the span that
+ * stored the event: `<trace id>-<span id>-<flags>`.
  */
 export function newTrace(): string {
-  // Node draws randomness for 128 UUIDs at once; `randomBytes` would cost a system call for each trace.
+  // Node draws the randomness for 128 UUIDs at once, whereas `randomBytes` would cost a system call per trace.
   return randomUUID().replaceAll("-", "");
 }
 
@@ -18,32 +18,31 @@ export function traceIdOf(trace: string | undefined): string | undefined {
   return trace?.slice(0, TRACE_ID_LENGTH);
 }
 
-/** Context of a span that can be a parent. */
+/** Context of a parent span. */
 export interface SpanAddress {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceFlags: number;
 }
 
-/** Returns the span named by a trace; `undefined` if the trace is an id alone. */
+/** Returns the span that a trace names, or `undefined` if the trace is only an id. */
 export function spanIn(trace: string | undefined): SpanAddress | undefined {
   const [, traceId, spanId, flags] = /^(\w{32})-(\w{16})-(\w\w)$/.exec(trace ?? "") ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
 }
 
-/** Formats a span's context as a trace. */
 export function traceOf({ traceId, spanId, traceFlags }: SpanAddress): string {
   return `${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 }
 
 export const TRACEPARENT_HEADER = "traceparent";
 
-/** Version 00; later versions may append fields. An id of zeros is invalid. */
+/** Versions later than 00 may append fields. An id of zeros is invalid. */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2})(-.*)?$/;
 
-/** Parses a `traceparent` header (W3C Trace Context); `undefined` if missing or malformed. */
+/** Parses a `traceparent` header (W3C Trace Context). Returns `undefined` if it is missing or malformed. */
 export function readTraceparent(
   header: string | readonly string[] | undefined,
 ): string | undefined {
@@ -52,7 +51,7 @@ export function readTraceparent(
   return version === "00" && rest !== undefined ? undefined : trace;
 }
 
-/** The event that the current code runs for. Small, because connections that outlive the run keep it in memory. */
+/** The event being handled. The object is small, because connections that outlive the run keep it in memory. */
 export interface CurrentEvent {
   readonly id: string;
   /** Trace of the event, as stored. */
@@ -64,12 +63,12 @@ const current = new AsyncLocalStorage<CurrentEvent>();
 /** Ids that fit into a header unchanged. */
 const PLAIN = /^[\w.:-]{1,100}$/;
 
-/** Runs `work` with `event` as the current event, also for everything that `work` starts. */
+/** Runs `work`, and everything that it starts, with `event` as the current event. */
 export function duringEvent<T>({ id, trace }: CurrentEvent, work: () => T): T {
   return current.run({ id, trace }, work);
 }
 
-/** Returns the id of the current event; `undefined` if there is none or a header cannot hold it. */
+/** Returns the current event's id, or `undefined` if there is no event or a header cannot hold its id. */
 export function headerOfEvent(): string | undefined {
   const id = current.getStore()?.id;
   return id !== undefined && PLAIN.test(id) ? id : undefined;

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Lets one loop sleep until there is work. A call before the wait is not lost. */
+/** Lets a loop sleep until there is work. A call made before the wait is not lost. */
 export class Wake {
   readonly #clock: Clock;
   #isCalled = false;
@@ -16,7 +16,7 @@ export class Wake {
   }
 
   /**
-   * Resolves when called, or after `ms` milliseconds. Without `ms`, resolves only when called.
+   * Resolves on the next `call`, or after `ms` milliseconds. Without `ms`, resolves only on a `call`.
    *
    * @param atMostMs like `ms`, but the timer does not keep the process alive
    */

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { dropBody } from "./body.ts";
 
-/** Size of the buffer for a body that is not being read, in bytes. Equals Node's own stream buffer. */
+/** In bytes. The buffer for unread parts of a body is as large as Node's own stream buffer. */
 const BODY_BUFFER_BYTES = 65_536;
 
-/** In bytes. A response whose known length is at most this is sent whole. */
+/** In bytes. Responses with a known length up to this are sent whole. */
 const MAX_WHOLE_BYTES = 1_048_576;
 
 const INVALID = "The method or the Host header is not supported.\n";
@@ -17,7 +17,7 @@ export type WebHandler = (request: Request, original: IncomingMessage) => Promis
  * Creates a `node:http` listener from a web-standard handler. The request's signal aborts when the client disconnects
  * or the response has been sent.
  *
- * @param onError called when the handler or sending fails; the connection is then closed
+ * @param onError called if the handler throws or the response cannot be sent; the connection is then closed
  */
 export function toNodeListener(
   handle: WebHandler,
@@ -41,7 +41,7 @@ export function toNodeListener(
   };
 }
 
-/** Returns `undefined` for a request that `Request` cannot represent, such as TRACE, or a Host with a password. */
+/** Returns `undefined` for a request that `Request` cannot represent, such as a TRACE request. */
 function tryConvert(request: IncomingMessage, ended: AbortSignal): Request | undefined {
   try {
     return toWebRequest(request, ended);
@@ -51,10 +51,10 @@ function tryConvert(request: IncomingMessage, ended: AbortSignal): Request | und
 }
 
 /**
- * Converts a request. The body is streamed as the handler reads it; `null` if none is announced.
+ * Converts a Node request. The body is streamed as the handler reads it, or `null` if the headers announce no body.
  *
  * @param ended aborts when the exchange has ended or the client has disconnected
- * @throws {TypeError} The web standard refuses the method or the URL.
+ * @throws {TypeError} if the web standard does not allow the method or the URL
  */
 export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Request {
   const { method = "GET", rawHeaders, headers, url = "/" } = request;
@@ -63,7 +63,7 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
     headerList.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   }
   const origin = `http://${headers.host ?? "localhost"}`;
-  // A request line may hold an absolute URL, and a Host header anything.
+  // The request line may contain an absolute URL, and the Host header may contain anything.
   const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
   const isAnnounced =
     headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
@@ -89,12 +89,12 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
     response.end();
     return;
   }
-  // A stream would be several times slower.
+  // Streaming would be several times slower.
   if (Number(headers.get("content-length") ?? Infinity) <= MAX_WHOLE_BYTES) {
     response.end(new Uint8Array(await answer.arrayBuffer()));
     return;
   }
-  // A stream may stay silent for long, but the client must see at once that it is open.
+  // The stream may stay silent for a long time, but the client must see at once that it is open.
   response.flushHeaders();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -111,10 +111,11 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
 }
 
 /**
- * Streams a request's body. Unread chunks are copied into one buffer, because a sender can make chunks one byte long.
+ * Streams a request's body. Unread chunks are copied into one buffer, because a sender can send chunks of a single
+ * byte.
  *
  * Cancelling discards the rest instead of closing the connection, so that the sender still receives the response. The
- * end of the exchange discards the rest as well.
+ * rest is also discarded when the exchange ends.
  */
 function bodyOf(
   request: IncomingMessage,
@@ -165,7 +166,7 @@ function bodyOf(
   );
 }
 
-/** Buffer for bytes that wait for a reader. */
+/** Buffer for bytes waiting to be read. */
 class UnreadBytes {
   #bytes: Uint8Array | undefined;
   #length = 0;
@@ -179,7 +180,7 @@ class UnreadBytes {
     return true;
   }
 
-  /** Removes and returns the buffered bytes; `undefined` if there are none. */
+  /** Removes and returns the buffered bytes, or returns `undefined` if there are none. */
   take(): Uint8Array | undefined {
     if (this.#bytes === undefined || this.#length === 0) return undefined;
     const taken = this.#bytes.slice(0, this.#length);

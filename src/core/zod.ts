@@ -1,6 +1,6 @@
 /**
- * Re-exports the parts of zod in use. The package bundles them because zod itself is a hundred files in many languages,
- * which would slow down each start.
+ * Re-exports the parts of zod that this project uses. The package bundles them, because zod itself consists of a
+ * hundred files, including translations, and loading those would slow down every start.
  */
 export {
   array,

@@ -13,7 +13,6 @@ const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
  */
 const NUMERAL_MARK = "~";
 
-/** An id, split into two parts. */
 interface PrefixedId {
   /** Text up to and including the last separator. */
   readonly prefix: string;
@@ -27,9 +26,10 @@ interface PrefixedId {
  *
  * Ids that consist of digits only compare as numbers (`9` before `10`) and sort first. An id with a separator (any
  * character except an ASCII letter or digit) compares by the text up to its last separator, then by its tail. Tails
- * compare as numerals: leading zeros are ignored, a shorter tail is smaller, and tails of one length compare by bytes.
- * This orders decimal tails (`evt_9`, `evt_10`), hexadecimal tails (`evt_9`, `evt_a`, `evt_10`), other numerals whose
- * digits ascend in ASCII, and fixed widths (ULIDs). UUIDs and all other ids compare as text.
+ * compare as numerals: leading zeros are ignored, a shorter tail is smaller, and tails of the same length compare by
+ * bytes. This order is correct for decimal tails (`evt_9`, `evt_10`), hexadecimal tails (`evt_9`, `evt_a`, `evt_10`),
+ * other numerals whose digits ascend in ASCII, and fixed-width ids such as ULIDs. UUIDs and all other ids compare as
+ * text.
  *
  * @returns a key whose byte order is the order of the ids. Two ids share a key only if they differ only in leading
  *   zeros.
@@ -54,11 +54,11 @@ function splitPrefix(id: string): PrefixedId | undefined {
 
 function numeralKey(numeral: string): string {
   const digits = numeral.replace(/^0+(?=.)/, "");
-  // A longer numeral is larger, so the length comes first. Nine digits suffice for the length of the longest string.
+  // A longer numeral is larger, so its length comes first. Nine digits suffice for the length of the longest string.
   return `${String(digits.length).padStart(9, "0")}${digits}`;
 }
 
-/** Returns an id as a string; `undefined` unless it is a non-empty string or an integer. */
+/** Returns an id as a string, or `undefined` if it is neither a non-empty string nor a safe integer. */
 export function idText(value: unknown): string | undefined {
   if (typeof value === "string") return value === "" ? undefined : value;
   return Number.isSafeInteger(value) ? String(value) : undefined;

@@ -4,7 +4,7 @@ import { idText } from "./id.ts";
 import { textsOf } from "./parse.ts";
 import type { AnyEvent } from "./types.ts";
 
-/** Returns an event's lane. Events in one lane are handled one after the other, in order. */
+/** Returns an event's lane. Events in the same lane are handled in order, one at a time. */
 export type LaneOf = (event: AnyEvent) => string;
 
 /** Returns the default lane: the conversation for messages, the post for activity on a post, the user for follows. */
@@ -21,8 +21,8 @@ export function defaultLane(event: AnyEvent): string {
 }
 
 /**
- * Wraps a bot's own lane function. If the function throws, the event gets the default lane, so that the delivery is not
- * refused.
+ * Wraps the bot's `lane` option. If the function throws, the event gets the default lane, so that the delivery is not
+ * rejected.
  */
 export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
   return (event) => {
@@ -36,14 +36,13 @@ export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
   };
 }
 
-/** Returns the id of an event's conversation; `undefined` if the event has no conversation. */
 export function conversationOf(event: AnyEvent): string | undefined {
   const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
   return idText(conversationId);
 }
 
 /**
- * Returns the username of the account that caused an event; `undefined` if the payload has no username (section 6 of
+ * Returns the username of the account that caused an event, or `undefined` if the payload has no username (section 6 of
  * the platform document).
  */
 export function actorOf(event: AnyEvent): string | undefined {
@@ -54,7 +53,7 @@ export function actorOf(event: AnyEvent): string | undefined {
 }
 
 /**
- * Folds a username for comparison. The platform document does not define whether case matters. The bot ignores case.
+ * Folds a username for comparison. Ignores case, because the platform document does not define whether case matters.
  */
 export function foldUsername(username: string): string {
   return username.toLowerCase();

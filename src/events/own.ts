@@ -10,7 +10,9 @@ export interface TimerSetter {
   readonly type: string;
   /** ISO 8601, UTC; empty if the platform sent none. */
   readonly createdAt: string;
-  /** True if the inbox was restored from a backup and a lost run may have set the timer too. */
+  /**
+   * True if the inbox was restored from a backup and a run missing from that backup may already have set this timer.
+   */
   readonly inDoubt?: boolean | undefined;
 }
 
@@ -77,7 +79,7 @@ export function timerType(name: string): string {
   return TIMER + name;
 }
 
-/** Returns a cron pattern's event type, which is also its lane. */
+/** Returns a cron job's event type, which is also its lane. */
 export function cronType(name: string): string {
   return CRON + name;
 }
@@ -87,10 +89,10 @@ export function isOwn(typeOrId: string): boolean {
   return typeOrId.startsWith(TIMER) || typeOrId.startsWith(CRON);
 }
 
-/** Suffix of an event id: random for a timer, the time of the tick for a cron pattern. */
+/** Suffix of an event id: random for a timer, the tick's time for a cron job. */
 const ID_END = /:(?:[^:]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
 
-/** Returns the type of one of the bot's own events from its id. */
+/** Derives the type of one of the bot's own events from its id. */
 export function ownTypeOf(id: string): string {
   return id.replace(ID_END, "");
 }
@@ -105,7 +107,7 @@ const PLACE: readonly (keyof EventPlace)[] = [
   "actor",
 ];
 
-/** Builds the payload of a timer that the handler of `event` sets, without its due time. */
+/** Builds the payload of a timer set by the handler of `event`, without the due time. */
 export function timerPayload(
   event: AnyEvent,
   { name, key, data }: Pick<TimerPayload, "name" | "key" | "data">,
@@ -121,14 +123,14 @@ export function timerPayload(
   return { name, key, data, setBy, origin: originOf(event), ...Object.fromEntries(place) };
 }
 
-/** Returns the id of the event that started a chain of timers; the event's own id if it is not a timer. */
+/** Returns the id of the event that started a chain of timers, or the event's own id if it is not a timer. */
 export function originOf(event: AnyEvent): string {
   if (!event.type.startsWith(TIMER)) return event.id;
   const { origin }: Readonly<Record<string, unknown>> = { ...event.payload };
   return typeof origin === "string" ? origin : event.id;
 }
 
-/** Returns the setter of a timer event; `undefined` for other events. */
+/** Returns the event that set a timer, or `undefined` if `event` is not a timer. */
 export function setterOf(event: AnyEvent): TimerSetter | undefined {
   if (!event.type.startsWith(TIMER)) return undefined;
   const { setBy }: Readonly<Record<string, unknown>> = { ...event.payload };
@@ -153,7 +155,8 @@ export function timerEvent({ lane, name, eventId, dueAt, body }: DueTimer): OwnE
 }
 
 /**
- * Builds the event for a cron tick. The id consists of the name and the tick's time, so that each tick is one event.
+ * Builds the event for a cron tick. The id consists of the name and the tick's time, so that each tick becomes only one
+ * event.
  */
 export function cronEvent(name: string, dueAt: number): OwnEvent {
   const due = new Date(dueAt).toISOString();

@@ -27,11 +27,11 @@ export type ParsedEvent =
     };
 
 /**
- * Checks one event from the wire or the inbox (sections 2 and 6 of the platform document). New fields pass through, and
- * new types become unknown events. Never throws.
+ * Checks an event from the platform or the inbox (sections 2 and 6 of the platform document). New fields pass through,
+ * and new types become unknown events. Never throws.
  */
 export function parseEvent(raw: unknown): ParsedEvent {
-  // Copies own properties only.
+  // The spread copies own properties only.
   const fields = isFields(raw) ? { ...raw } : undefined;
   const id = readId(fields?.["id"]);
   const type = readType(fields?.["type"]);
@@ -89,7 +89,7 @@ function jsonOf(text: string): unknown {
 const NO_ID = "must be an integer or a non-empty string without lone surrogates";
 
 /**
- * Refuses lone surrogates. UTF-8 in the store maps all of them to one character, so different events would share an id.
+ * Rejects lone surrogates. The store's UTF-8 maps all of them to one character, so different events would share an id.
  */
 function readId(value: unknown): string | undefined {
   const id = idText(value);
@@ -100,7 +100,7 @@ function readType(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Returns the texts in an event that users wrote. Logs, errors and dead letters must not contain them. */
+/** Returns the texts in an event that users wrote. They must not appear in logs, errors or dead letters. */
 export function textsOf(event: AnyEvent): string[] {
   const { excerpt, data }: Readonly<Record<string, unknown>> = { ...event.payload };
   const texts = typeof excerpt === "string" ? [excerpt] : [];
@@ -131,7 +131,6 @@ const payloadReaders: { readonly [T in EventType]: Reader<PayloadByType[T]> } = 
 /** Event types that this version supports, in the order of section 6 of the platform document. */
 export const eventTypes: readonly EventType[] = Object.keys(payloadReaders) as EventType[];
 
-/** Returns whether this version supports a type. */
 export function isEventType(type: string): type is EventType {
   return Object.hasOwn(payloadReaders, type);
 }
@@ -160,11 +159,11 @@ function readActivity(payload: Fields): ActivityPayload {
   };
 }
 
-/** Reads activity that a handler may reply to. The reply requires an entity or a post. */
+/** Reads activity that a handler may reply to. A reply needs an entity or a post. */
 function readAnswerable(payload: Fields): ActivityPayload | string {
   const activity = readActivity(payload);
   const isPlaced = activity.entityId !== undefined || activity.postId !== undefined;
-  return isPlaced ? activity : missing("entityId: this or postId");
+  return isPlaced ? activity : missing("entityId: entityId or postId");
 }
 
 function readEntity(payload: Fields): Pick<FollowPayload, "entityType" | "entityId"> {
@@ -209,7 +208,7 @@ function missing(field: string): string {
 export const MAX_DEPTH = 100;
 
 /**
- * Serializes an event for the store; `undefined` if it is nested deeper than {@link MAX_DEPTH}.
+ * Serializes an event for the store. Returns `undefined` if the event is nested deeper than {@link MAX_DEPTH}.
  *
  * @param text the event's JSON as the sender wrote it
  */
@@ -217,7 +216,7 @@ export function textOf(raw: unknown, text?: string): string | undefined {
   return isObject(raw) && isDeeper(raw, MAX_DEPTH) ? undefined : (text ?? JSON.stringify(raw));
 }
 
-/** Stops at `levels`. Allocates no lists of keys or values, because it runs for every event. */
+/** Stops at `levels`. Does not allocate arrays of keys or values, because it runs for every event. */
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;
   if (Array.isArray(value)) {

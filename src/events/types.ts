@@ -41,8 +41,8 @@ export interface FollowPayload {
 
 /**
  * `mention`, `comment`, `reply`, `like`, `repost`, `quote`: activity around a post. A mention, a comment or a reply has
- * `entityId`, `postId`, or both. `excerpt`, `postId` and `commentId` are documented for mentions and comments; other
- * types have them if the platform sends them.
+ * `entityId`, `postId`, or both. `excerpt`, `postId` and `commentId` are documented only for mentions and comments, but
+ * the platform may send them in other types too.
  */
 export interface ActivityPayload extends FollowPayload {
   readonly excerpt?: string | undefined;
@@ -50,7 +50,7 @@ export interface ActivityPayload extends FollowPayload {
   readonly commentId?: string | undefined;
 }
 
-/** Payload of each event type. The list is deliberately closed, because newer types are {@link UnknownEvent}s. */
+/** Payload of each event type. The list is closed on purpose, because newer types are {@link UnknownEvent}s. */
 export interface PayloadByType {
   readonly "dm.message": DmMessagePayload;
   readonly mention: ActivityPayload;
@@ -81,7 +81,10 @@ export type EventOf<T extends EventType> = {
 /** An event of any type that this version supports; `type` narrows `payload`. */
 export type KnownEvent = EventOf<EventType>;
 
-/** An event of a type newer than this version. Separate from {@link KnownEvent} so that it never breaks narrowing. */
+/**
+ * An event of a type newer than this version. Separate from {@link KnownEvent}, so that unknown types never break
+ * narrowing.
+ */
 export interface UnknownEvent extends Envelope {
   readonly type: string;
   readonly payload: Readonly<Record<string, unknown>>;

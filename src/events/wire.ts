@@ -3,7 +3,7 @@ import { hasLongId, parseJson } from "../core/json.ts";
 /** The elements of a delivery's `events`. */
 export interface WireEvents {
   readonly events: readonly unknown[];
-  /** JSON of each event, as the sender wrote it; absent if the body could not be split. */
+  /** JSON of each event, as sent. Absent if the body could not be split. */
   readonly texts?: readonly string[];
 }
 
@@ -12,7 +12,7 @@ const TAIL = "]}";
 const BETWEEN = "},{";
 
 /**
- * Parses a delivery's body; `undefined` unless it is `{"events":[…]}`.
+ * Parses a delivery's body. Returns `undefined` unless it has the form `{"events":[…]}`.
  *
  * @throws {SyntaxError} if the text is not JSON
  */
@@ -24,8 +24,8 @@ export function readEvents(body: string): WireEvents | undefined {
 }
 
 /**
- * Splits a compact body between its events, so that events need not be serialized again. A split inside an event would
- * produce invalid JSON. This is detected, and the body is then parsed as a whole.
+ * Splits a compact body between its events, so that they need not be serialized again. A split inside an event produces
+ * invalid JSON, in which case the body is parsed as a whole.
  */
 function cutEvents(body: string): WireEvents | undefined {
   if (!body.startsWith(HEAD) || !body.endsWith(TAIL) || hasLongId(body)) return undefined;

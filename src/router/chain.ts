@@ -6,23 +6,23 @@ import { PendingTasks } from "./pending-tasks.ts";
 /** Part of a run: handlers wrapped in middleware. */
 export type Chain = (route: Route) => Promise<void>;
 
-/** A mounted router's observers and boundaries. */
+/** The observers and boundaries of a mounted router. */
 export interface Module {
   readonly observers: readonly ErrorObserver[];
-  /** Boundaries by event type. The key "" stands for all other types. */
+  /** Boundaries by event type. The key "" covers all other types. */
   readonly boundaries: ReadonlyMap<string, Boundary>;
 }
 
 /** One event's path through middleware, modules and handlers. */
 export class Route {
   readonly context: Context;
-  /** The bot's username; `undefined` if unknown. */
+  /** The bot's username. `undefined` if unknown. */
   readonly username: string | undefined;
-  /** Modules whose handlers are running, the outermost first. */
+  /** Modules whose handlers are running, outermost first. */
   readonly modules: Module[] = [];
-  /** Fields that middleware has added to the context. */
+  /** Fields added to the context by middleware. */
   #added: Record<string, unknown> = {};
-  /** Last error that left a chain. */
+  /** The last error that a chain threw. */
   #failure: unknown;
 
   constructor(context: Context, username?: string) {
@@ -30,7 +30,7 @@ export class Route {
     this.username = username;
   }
 
-  /** @throws {ServiceBotError} INVALID_OPTION if the context already has a field of that name */
+  /** @throws {ServiceBotError} INVALID_OPTION if the context already has a field with that name */
   add(fields: object): void {
     for (const name of Object.keys(fields)) {
       if (name in this.context && !Object.hasOwn(this.#added, name)) throw fieldConflict(name);
@@ -41,7 +41,7 @@ export class Route {
 
   /**
    * Runs a chain inside the given modules. If the chain fails, its modules stay on the list, because their boundaries
-   * may handle the error. Modules leave the list if the chain caught their error.
+   * may handle the error. Modules leave the list once the chain has caught their error.
    */
   async enter(chain: Chain, ...entered: readonly Module[]): Promise<void> {
     const { modules } = this;
@@ -57,10 +57,7 @@ export class Route {
     modules.length = outside;
   }
 
-  /**
-   * Runs a chain, and then removes the fields that the chain added. If the chain fails, the fields stay for the
-   * boundary.
-   */
+  /** Runs a chain, then removes the fields that it added. If the chain fails, the fields stay for the boundary. */
   async scoped(chain: Chain): Promise<void> {
     const before = { ...this.#added };
     await chain(this);
@@ -69,7 +66,7 @@ export class Route {
     Object.assign(this.context, before);
   }
 
-  /** Returns a route for the same event with another context and the same middleware fields. */
+  /** Returns a route for the same event, with a new context and the same middleware fields. */
   continueWith(context: Context): Route {
     const route = new Route(context, this.username);
     route.add(this.#added);
@@ -91,8 +88,8 @@ export function inOrder(chains: readonly Chain[]): Chain {
 }
 
 /**
- * Nests middleware around a chain, the first middleware outermost. Waits for `next()` even if the middleware did not
- * await it. If `next()` fails, the middleware fails with the same error.
+ * Nests middleware around a chain, with the first middleware outermost. Waits for `next()` even if the middleware did
+ * not await it. If `next()` fails, the middleware fails with the same error.
  */
 export function wrap(middleware: readonly Middleware[], innermost: Chain): Chain {
   return middleware.reduceRight<Chain>((inner, current) => {
@@ -121,6 +118,6 @@ function calledTwice(): ServiceBotError {
 function fieldConflict(name: string): ServiceBotError {
   return new ServiceBotError(
     "INVALID_OPTION",
-    `next({ ${name} }) would replace ctx.${name}, which the context already has. Choose another name.`,
+    `next({ ${name} }) would replace ctx.${name}, which already exists. Choose another name.`,
   );
 }

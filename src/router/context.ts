@@ -29,13 +29,13 @@ import { createEffects, type EffectsContext, type EffectsContextOptions } from "
 import { type ReceivedMessage, readMessage } from "./message.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
-/** Event passed to a handler of type `T`; any event if the type is not known in advance. */
+/** Event passed to a handler for type `T`, or any event if the type is not known in advance. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
 
 /** Options for `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
   /**
-   * Names the write, which otherwise has a number. A write with a new key is sent even if an earlier run made other
+   * Names the write, which is otherwise numbered. A write with a new key is sent even if an earlier run made other
    * writes. The key appears in the log and in `service-bot inbox show`. 1 to 100 characters, without control
    * characters.
    */
@@ -45,7 +45,7 @@ export interface WriteOptions {
 /** Options for `ctx.step`. */
 export interface StepOptions {
   /**
-   * True if repeating the step is harmless. If its effect is unknown, the bot repeats the step. Otherwise the event
+   * True if repeating the step is harmless. The bot then repeats a step whose effect is unknown. Otherwise the event
    * becomes a dead letter. Default `false`.
    */
   readonly repeatable?: boolean;
@@ -53,44 +53,44 @@ export interface StepOptions {
 
 /** Result of a write that is not repeated when the handler is retried. */
 export type WriteResult<T> = T & {
-  /** True if an earlier run made the write, and this run sent nothing. */
+  /** True if an earlier run made the write, so this run sent nothing. */
   readonly repeated: boolean;
 };
 
-/** Input of a handler. `Context<"dm.message">` has the payload of that type. */
+/** A handler's context. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> extends EffectsContext {
-  /** The event. Fields that the platform adds later are kept. */
+  /** The event, including fields that the platform adds later. */
   readonly event: EventFor<T>;
-  /** Payload of the event, narrowed by its type. */
+  /** The event's payload, narrowed by its type. */
   readonly payload: EventFor<T>["payload"];
-  /** Number of the handler's current run for this event, starting at 1. */
+  /** Number of the current run for this event, starting at 1. */
   readonly attempt: number;
   /** Source that delivered the event first. */
   readonly source: "webhook" | "poll";
   /** True if a later event in the same conversation or on the same post was handled before this event arrived. */
   readonly late: boolean;
   /**
-   * Id of the event's trace, shared by its delivery and its requests. 32 hexadecimal digits, logged in the field
-   * `trace`. `undefined` for an event that an earlier version stored.
+   * The event's trace id (32 hexadecimal digits), shared by its delivery and its requests, and logged in the `trace`
+   * field. `undefined` for an event that an earlier version stored.
    */
   readonly trace: string | undefined;
   /** Logger that adds the event's id, type, attempt and trace to each line. */
   readonly log: Logger;
-  /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
+  /** Aborts on the handler timeout, when the lease is lost, and when the bot stops. */
   readonly signal: AbortSignal;
   /** Client for the platform's API. Its writes are not steps, so a retried handler repeats them. */
   readonly client: Client;
   /**
-   * Replies to a `dm.message` with a direct message, and to activity on a post with a comment on the post. A reply is a
-   * step, so a retried handler does not send it again. A run's replies are numbered in the order of the calls. `key`
-   * names a reply whose number may change between runs.
+   * Replies to a `dm.message` with a direct message, and to activity on a post with a comment on that post. A reply is
+   * a step, so a retried handler does not send it again. Replies are numbered in call order within a run. Use `key` to
+   * name a reply whose number may change between runs.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post; STEP_DUPLICATE if
-   * a key is used twice; INVALID_OPTION, STEP_UNCERTAIN, LEASE_LOST
+   *   a key is used twice; INVALID_OPTION, STEP_UNCERTAIN, LEASE_LOST
    */
   reply(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<Sent>>;
   /**
-   * Comments on a post. A step like `reply`. Scope: `comments:write`.
+   * Adds a comment to a post. A step, like `reply`. Scope: `comments:write`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
    */
@@ -100,68 +100,67 @@ export interface Context<T extends string = string> extends EffectsContext {
     options?: WriteOptions,
   ): Promise<WriteResult<SentComment>>;
   /**
-   * Creates a post. A step. After a crash the bot may not know whether the post exists. If the feed does not show the
-   * post either, the event becomes a dead letter (STEP_UNCERTAIN). Scope: `posts:write`.
+   * Creates a post. A step, like `reply`. After a crash the bot may not know whether the post exists. If the feed does
+   * not show the post either, the event becomes a dead letter (STEP_UNCERTAIN). Scope: `posts:write`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
    */
   post(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<SentPost>>;
   /**
-   * Uploads an image and returns its key for `imageKeys`. A step: later runs get the same key as long as it is valid.
-   * Scope: any except `read`.
+   * Uploads an image and returns its key for `imageKeys`. A step, so later runs get the same key as long as it is
+   * valid. Scope: any except `read`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, LEASE_LOST
    */
   upload(image: ImageInput, options?: WriteOptions): Promise<WriteResult<Upload>>;
   /**
-   * Returns the latest messages of the conversation, newest first (1 to 50, default 50). For `dm.message`.
+   * Returns the conversation's latest messages, newest first (1 to 50, default 50). For `dm.message`.
    *
-   * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event belongs to no conversation
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event does not belong to a conversation
    */
   messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
   /**
-   * Returns the whole text of the message, post or comment; empty if it was deleted. The first call in a run requests
-   * the text, because an event's excerpt may be cut (section 6 of the platform document). Scope: `dm` for messages,
-   * `read` for posts.
+   * Returns the full text of the message, post or comment, or "" if it was deleted. The first call in a run requests
+   * the text, because an event's excerpt may be truncated (section 6 of the platform document). Scope: `dm` for
+   * messages, `read` for posts.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
    */
   text(): Promise<string>;
   /**
-   * Returns the message, post or comment with its images and its author; `undefined` if it was deleted. Shares its
+   * Returns the message, post or comment with its images and author, or `undefined` if it was deleted. Shares its
    * request with `text()`.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
    */
   message(): Promise<ReceivedMessage | undefined>;
   /**
-   * Returns the conversation's peer, with `isBot`. Takes one `GET /dm/conversations` request per run (section 2 of the
-   * platform document), or up to five if the conversation is old. `undefined` if the event has no conversation, or if
-   * the conversation is not among the 250 newest. Scope: `dm`.
+   * Returns the conversation's peer, including `isBot`. Sends one `GET /dm/conversations` request per run (section 2 of
+   * the platform document), or up to five if the conversation is old. Returns `undefined` if the event has no
+   * conversation, or if the conversation is not among the 250 newest. Scope: `dm`.
    */
   peer(): Promise<Conversation["peer"] | undefined>;
   /**
    * Runs `fn` once per event, even if the handler is retried. Every run, including the first, gets the result after a
-   * round trip through JSON, so a `Date` becomes a string. A result that JSON cannot represent, such as a `Map`, makes
-   * the event a dead letter.
+   * JSON round trip, so a `Date` becomes a string. If JSON cannot represent the result, as for a `Map`, the event
+   * becomes a dead letter.
    *
-   * The effect of a step is unknown if the process dies inside `fn`. It is also unknown if `fn` fails without a
-   * response, with a server error or with an abort. The event then becomes a dead letter (STEP_UNCERTAIN), unless the
-   * step is `repeatable`.
+   * The effect of a step is unknown if the process dies inside `fn`, or if `fn` fails without a response, with a server
+   * error or with an abort. The event then becomes a dead letter (STEP_UNCERTAIN), unless the step is `repeatable`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
    */
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
-/** A message, comment or post that this run made, or that it found because an earlier run had made it. */
+/** A message, comment or post made by this run, or made by an earlier run and found by this one. */
 export interface WriteEnd {
   readonly kind: WriteKind;
   readonly result: unknown;
 }
 
 export interface ContextOptions {
-  /** Called with each message, comment and post that was made. */
+  /** Called with each message, comment or post that was made. */
   readonly onWrite?: (write: WriteEnd) => void;
   /** Prefix of each step's name. */
   readonly prefix?: string;
@@ -171,7 +170,7 @@ export interface ContextOptions {
 
 const NO_EFFECTS: EffectsContextOptions = { stateSchema: undefined, handledTypes: [] };
 
-/** Creates the context of one run. Adds the handlers' writes and steps to `tasks`. */
+/** Creates the context for one run. Adds the handlers' writes and steps to `tasks`. */
 export function createContext(
   job: Job,
   client: Client,
@@ -181,7 +180,7 @@ export function createContext(
   return new RunContext(job, client, tasks, options);
 }
 
-/** Context that creates its methods on first use, because a handler uses only a few. They also work when detached. */
+/** Creates its methods on first use, because a handler needs only a few of them. They also work when detached. */
 class RunContext implements Context {
   readonly event: AnyEvent;
   readonly payload: AnyEvent["payload"];
@@ -288,7 +287,6 @@ class RunContext implements Context {
   }
 }
 
-/** Platform reads for one run. */
 class Reads {
   readonly #job: Job;
   readonly #client: Client;
@@ -320,10 +318,13 @@ class Reads {
 }
 
 function refuseMessages({ type }: AnyEvent): never {
-  throw new ServiceBotError("REPLY_IMPOSSIBLE", `A ${type} event belongs to no conversation.`);
+  throw new ServiceBotError(
+    "REPLY_IMPOSSIBLE",
+    `A ${type} event does not belong to a conversation.`,
+  );
 }
 
-/** Pages of 50 conversations, newest first. A new message's conversation is on the first page. */
+/** Pages of 50 conversations, newest first. The conversation of a new message is on the first page. */
 const MAX_PEER_PAGES = 5;
 
 async function findPeer(
@@ -344,7 +345,7 @@ async function findPeer(
 
 type WriteKind = "reply" | "comment" | "post" | "upload";
 
-/** Writes and steps of one run. The run waits for all of them. Invalid options reject. */
+/** Writes and steps in one run, which waits for all of them. Invalid options reject. */
 class Writes {
   readonly #job: Job;
   readonly #client: Client;
@@ -407,7 +408,7 @@ class Writes {
     return this.#tasks.start(async () => {
       checkWriteOptions(options);
       const step = describe(name);
-      // Dates the intent by the platform's clock. With the bot's clock, a search after a crash would cover extra
+      // Date the intent by the platform's clock. With the bot's clock, a search after a crash would have to cover extra
       // minutes.
       const isShown = step.search !== undefined;
       if (isShown) await this.#client.syncClock();
@@ -419,8 +420,8 @@ class Writes {
   }
 
   /**
-   * Returns `reply/1`, or `reply/key:sorry` for the key `sorry`. The numbers distinguish two replies with the same
-   * text.
+   * Returns a name such as `reply/1`, or `reply/key:sorry` for the key `sorry`. Numbers distinguish replies with the
+   * same text.
    */
   #nextName(kind: WriteKind, { key }: WriteOptions): string {
     const name = `${this.#prefix}${kind}`;

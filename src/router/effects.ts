@@ -14,18 +14,18 @@ import type { PendingTasks } from "./pending-tasks.ts";
 /** Options for `ctx.later`. */
 export interface LaterOptions {
   /**
-   * Identifies the timer in its conversation. A new timer replaces the timer with the same name and key. 1 to 100
-   * characters, without control characters. Default: the event's id and a number.
+   * Identifies the timer in its conversation. A new timer replaces an existing timer with the same name and key. 1 to
+   * 100 characters, without control characters. Default: the event's id and a number.
    */
   readonly key?: string | undefined;
 }
 
-/** A context's states and timers. The bot stores their changes when the run succeeds. */
+/** State and timers in a context. Changes are stored when the run succeeds. */
 export interface EffectsContext {
   /**
    * Returns the state stored under `key`, with its own schema. Modules keep their state this way. Change the object in
-   * place. The bot stores it in the transaction that ends the event. If another run changes the state meanwhile, the
-   * bot runs the handler again. The key has 1 to 100 characters, without control characters.
+   * place. It is stored in the transaction that ends the event. If another run changes the state meanwhile, the bot
+   * runs the handler again. The key has 1 to 100 characters, without control characters.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STATE_MISMATCH
    */
@@ -38,28 +38,28 @@ export interface EffectsContext {
    */
   clearState(key?: string): Promise<void>;
   /**
-   * Sets a timer when the run succeeds. The handler of `bot.onTimer(name, …)` receives it in the same conversation.
-   * Other events do not wait for the timer.
+   * Sets a timer when the run succeeds. When the timer is due, the handler registered with `bot.onTimer(name, …)` runs
+   * in the same conversation. Other events do not wait for the timer.
    *
-   * @param when milliseconds or a text such as `10m`, `1h30m` or `2d`, counted from the end of the run; or a `Date`,
-   * which is due at once if it has passed. At most 365 days
+   * @param when milliseconds, or a string such as `10m`, `1h30m` or `2d`, counted from the end of the run; or a `Date`,
+   *   which is due at once if it is in the past. At most 365 days
    * @param data passed to the handler as `payload.data`. Up to 64 KiB of JSON
    * @returns the timer's key, for `cancel`
    * @throws {ServiceBotError} INVALID_OPTION
    */
   later(name: string, when: When, data?: unknown, options?: LaterOptions): Promise<string>;
   /**
-   * Cancels timers in this conversation when the run succeeds: the timer with the key, or all timers with the name. A
-   * timer that is due has already become an event, which `cancel` does not remove.
+   * When the run succeeds, cancels this conversation's timer with the given key, or all its timers with the given name.
+   * A timer that is already due has become an event, which `cancel` does not remove.
    *
-   * @returns the number of canceled timers, including timers that this run set
+   * @returns the number of canceled timers, including timers set by this run
    * @throws {ServiceBotError} INVALID_OPTION
    */
   cancel(name: string, key?: string): Promise<number>;
 }
 
 export interface EffectsContextOptions {
-  /** Schema of `ctx.state()`; `undefined` if the bot has none. */
+  /** Schema for `ctx.state()`. `undefined` if the bot has none. */
   readonly stateSchema: StandardSchemaV1 | undefined;
   readonly handledTypes: readonly string[];
 }
@@ -67,7 +67,7 @@ export interface EffectsContextOptions {
 const LATER_OPTIONS: OptionTable<LaterOptions> = { key: true };
 
 /**
- * Creates the context methods for states and timers. The run waits for every call, even if the handler does not await
+ * Creates the context methods for state and timers. The run waits for every call, even if the handler does not await
  * it.
  */
 export function createEffects(
@@ -102,7 +102,7 @@ export function createEffects(
         refuseProblems([
           key === undefined || (typeof key === "string" && key !== "")
             ? undefined
-            : "A timer key must be a non-empty text",
+            : "A timer key must be a non-empty string",
         ]);
         return await job.effects.cancel(name, key);
       }),
@@ -124,7 +124,7 @@ function refuseSchema(schema: unknown): never {
   throw new ServiceBotError(
     "INVALID_OPTION",
     schema === undefined
-      ? "ctx.state() needs the option state, as in new Bot({ state: schema })."
+      ? "ctx.state() needs the state option, as in new Bot({ state: schema })."
       : "The state schema must be a Standard Schema, such as one from zod, valibot or arktype.",
   );
 }

@@ -16,11 +16,11 @@ export interface HandlingOptions {
   readonly clock: Clock;
   readonly laneOf?: LaneOf;
   readonly loopGuard?: LoopGuardOptions | false | undefined;
-  /** Schema of a conversation's state; `undefined` for a bot without state. */
+  /** Schema for a conversation's state. `undefined` for a bot without state. */
   readonly state?: StandardSchemaV1 | undefined;
 }
 
-/** Runs a bot's handlers. Skips events that the bot itself caused. The loop guard may hold other events back. */
+/** Runs a bot's handlers. Skips events that the bot itself caused. The loop guard may hold back other events. */
 export class Handling {
   readonly routes: Routes;
   readonly client: Client;
@@ -45,7 +45,7 @@ export class Handling {
 /** Runs a boundary instead of handlers. */
 interface LastWord {
   readonly chain: Chain;
-  /** Route of the failed run; `undefined` if its handlers did not start. */
+  /** The failed run's route. `undefined` if its handlers never started. */
   readonly after: Route | undefined;
 }
 
@@ -62,7 +62,7 @@ export class HandlerRun {
     this.#lastWord = lastWord;
   }
 
-  /** Requests the bot's username, for up to 2 s. Returns `undefined` if the event need not wait. */
+  /** Requests the bot's username, waiting up to 2 s. Returns `undefined` if the event need not wait. */
   prepare(): Promise<void> | undefined {
     const { event } = this.#job;
     return isOwn(event.type) ? undefined : this.#handling.account.learn(this.#job);
@@ -79,7 +79,7 @@ export class HandlerRun {
     const tasks = new PendingTasks();
     const context = createContext(this.#job, client, tasks, {
       onWrite: (write) => this.#noteWrite(write),
-      // A boundary's steps need their own names, because the handlers' steps have used the plain ones.
+      // A boundary's steps need their own names, because the handlers' steps have used the unprefixed names.
       prefix: lastWord === undefined ? "" : "catch/",
       effects: { stateSchema, handledTypes: routes.handledTypes },
     });
@@ -89,7 +89,7 @@ export class HandlerRun {
   }
 
   /**
-   * Returns false if the bot itself caused the event. Timers and cron ticks belong to no account.
+   * Returns false if the bot itself caused the event. Timers and cron ticks do not belong to any account.
    *
    * @throws {RetryLater} while the loop guard holds the event back
    */
@@ -105,15 +105,15 @@ export class HandlerRun {
     return true;
   }
 
-  /** Notifies the observers about the error that ended the handlers' run. */
+  /** Notifies the observers of the error that ended the handlers' run. */
   async failed(error: unknown): Promise<void> {
     if (this.#lastWord === undefined && this.#route !== undefined)
       await this.#handling.routes.observe(error, this.#route);
   }
 
   /**
-   * Returns the run of the boundary for the error that made the event a dead letter; `undefined` if there is no
-   * boundary. If the handlers never started, because the process ended in each run, the bot's own boundary applies.
+   * Returns a run of the boundary for the error that made the event a dead letter, or `undefined` if there is no
+   * boundary. If the handlers never started, because the process ended during each run, the bot's own boundary applies.
    */
   boundary(error: unknown): { begin(job: Job): HandlerRun } | undefined {
     const { routes, account } = this.#handling;

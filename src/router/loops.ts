@@ -8,38 +8,39 @@ import { originOf } from "../events/own.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/step.ts";
 
-/** Guards against loops. A bot that replies to its own events, or to another bot's, never stops. */
+/** Guards against loops. A bot that replies to its own events, or to another bot's events, would never stop. */
 
 /** Interval between `GET /me` requests after a failure, in ms. */
 const RETRY_INTERVAL_MS = 60_000;
 
 /**
- * In ms. Long, because a refusal lasts until someone fixes the token's access, and each request uses the bot's budget.
+ * In ms. Long, because a rejection lasts until someone fixes the token's access, and each request uses up the bot's
+ * budget.
  */
 const REFUSED_INTERVAL_MS = 600_000;
 
 /** Longest time an event waits for the username, in ms. The request itself continues. */
 const LEARN_TIMEOUT_MS = 2_000;
 
-/** Bounds the memory. Beyond this number the set is cleared, and the bot reads the conversations again. */
+/** Bounds memory use. Beyond this number the set is cleared, and the bot reads the conversations again. */
 const MAX_CONVERSATIONS = 1_000;
 
 /**
- * Recognises events that the bot caused itself. The platform sends such events (section 6 of the platform document),
- * and a bot that replies to itself never stops. The username comes from `GET /me`. Until that request succeeds, the bot
- * learns the username from its messages and writes.
+ * Recognizes events that the bot itself caused. The platform sends such events (section 6 of the platform document),
+ * and a bot that replied to them would never stop. The username comes from `GET /me`. Until that request succeeds, the
+ * bot learns its username from its messages and writes.
  */
 export class OwnAccount {
   readonly #client: Client;
   readonly #clock: Clock;
-  /** Runs a request outside the current event, so that the event's log and trace do not include the request. */
+  /** Runs a request outside the current event, so that the event's log and trace do not include it. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #username: string | undefined;
-  /** True once `GET /me` has returned the username, which replaces a learnt one. */
+  /** True once `GET /me` has returned the username, which replaces a username learned from writes. */
   #isConfirmed = false;
   #asking: Promise<void> | undefined;
   #nextRequestAt = Number.NEGATIVE_INFINITY;
-  /** True while the platform refuses this token's `GET /me`, or responds without a username. */
+  /** True while the platform rejects this token's `GET /me`, or returns no username. */
   #isRefused = false;
   /** Conversations in which the bot has not written yet. */
   readonly #silent = new Set<string>();
@@ -49,20 +50,20 @@ export class OwnAccount {
     this.#clock = clock;
   }
 
-  /** In lower case; `undefined` if unknown. */
+  /** In lower case. `undefined` if unknown. */
   get username(): string | undefined {
     return this.#username;
   }
 
-  /** Returns true if the bot's own account caused the event; false while the username is unknown. */
+  /** Returns whether the bot's own account caused the event. Returns false while the username is unknown. */
   hasCaused(event: AnyEvent): boolean {
     const actor = actorOf(event);
     return actor !== undefined && this.#username === foldUsername(actor);
   }
 
   /**
-   * Requests the username. Resolves when the request succeeds or fails, after 2 s at the latest. Returns `undefined` if
-   * the event need not wait.
+   * Requests the username. Resolves when the request succeeds or fails, or after 2 s. Returns `undefined` if the event
+   * need not wait.
    */
   learn(job: Pick<Job, "event" | "signal">): Promise<void> | undefined {
     const { event } = job;
@@ -94,7 +95,7 @@ export class OwnAccount {
     if (this.#username === undefined && this.#isRefused) await this.#readMessages(event, signal);
   }
 
-  /** Requests the profile unless the last request is recent. Resolves with the request in progress. */
+  /** Requests the profile, unless a recent request failed. Resolves together with a request already in progress. */
   #ask(): Promise<void> | undefined {
     if (this.#asking === undefined && this.#clock.now() >= this.#nextRequestAt) {
       this.#asking = this.#readProfile().finally(() => {
@@ -127,7 +128,7 @@ export class OwnAccount {
       const own = items.find(({ fromBot }) => fromBot);
       if (!this.#isConfirmed) this.#set(own?.authorUsername);
     } catch (error) {
-      // The next event in the conversation tries again, unless the platform would refuse that request as well.
+      // The next event in the conversation tries again, unless the platform would reject that request as well.
       if (!isRefusal(error)) this.#silent.delete(conversationId);
     }
   }
@@ -141,7 +142,7 @@ export class OwnAccount {
 }
 
 /**
- * Returns true if the platform refuses the token this request. The kill switch instead refuses the whole app for a
+ * Returns whether the platform rejects only this request. The kill switch, by contrast, rejects the whole app for a
  * while.
  */
 function isRefusal(error: unknown): boolean {
@@ -149,39 +150,39 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Rate at which a bot may reply to one account. Counted per conversation, per post, and over all posts that the account
- * causes.
+ * Maximum rate at which a bot replies to one account. Counted per conversation, per post, and over all posts that the
+ * account causes.
  */
 export interface LoopGuardOptions {
   /**
-   * Maximum number of one account's events that the bot replies to in one place within `perMs`, from 1 to 10,000.
-   * Default 30.
+   * Maximum number of an account's events that the bot replies to in one conversation or on one post within `perMs`, 1
+   * to 10,000. Default 30.
    */
   readonly answers?: number;
-  /** In ms, up to 365 days. Default 60,000. */
+  /** Length of the window, in ms, up to 365 days. Default 60,000. */
   readonly perMs?: number;
 }
 
-/** A human does not write 30 messages a minute for long; two bots write thousands. */
+/** A human does not write 30 messages a minute for long, whereas two bots write thousands. */
 const LOOP_GUARD: Required<LoopGuardOptions> = { answers: 30, perMs: 60_000 };
 
-/** Bounds the memory. The guard forgets the places with the oldest replies first. */
+/** Bounds memory use. The guard forgets the places with the oldest replies first. */
 const MAX_PLACES = 10_000;
 
-/** An episode ends after this many windows in which no event was held back. */
+/** The guard logs again after this many windows in which no event was held back. */
 const CALM_WINDOWS = 10;
 
-/** Place for all posts that an account causes. No lane has this name. */
+/** Key of the place for all posts that an account causes. No lane has this name. */
 const POSTS = "";
 
 /**
- * An account in one conversation, on one post, or with the posts that it causes. Times are ms since 1970 on the
+ * An account in one conversation, on one post, or across all posts that it causes. Times are in ms since 1970 on the
  * platform's clock.
  */
 interface Place {
   /** Times of the latest events that the bot replied to, by event id. */
   readonly answered: Map<string, number>;
-  /** `undefined` if the guard has held back no event here. */
+  /** `undefined` if the guard has not held back any event here. */
   heldUntil: number | undefined;
   /** Time of the last reply. */
   usedAt: number;
@@ -193,10 +194,10 @@ export interface LoopGuardEnvironment {
 }
 
 /**
- * Holds back an account's events if the bot replies to them faster than a human writes, because two bots can reply to
- * each other forever. A reply counts at its event's creation time, so a bot that catches up after an outage is not
- * slowed. While events are held back, the reply's own time counts instead, because a loop builds up a backlog too.
- * Counts live in memory, per process.
+ * Holds back an account's events if the bot replies to them faster than a human writes, because two bots could reply to
+ * each other forever. A reply counts at its event's creation time, so that a bot catching up after an outage is not
+ * slowed down. While events are being held back, the time of the reply counts instead, because a loop also builds up a
+ * backlog. Counts are kept in memory, per process.
  */
 export class LoopGuard {
   readonly #options: Required<LoopGuardOptions>;
@@ -214,7 +215,7 @@ export class LoopGuard {
     this.#laneOf = laneOf;
   }
 
-  /** @throws {RetryLater} if the bot has replied to this account too often; the attempt does not count */
+  /** @throws {RetryLater} if the bot has replied to this account too often. The attempt does not count. */
   check(job: Pick<Job, "event" | "log">): void {
     const { event } = job;
     for (const key of [keyOf(event, defaultLane(event)), keyOf(event, POSTS)]) {
@@ -240,7 +241,7 @@ export class LoopGuard {
   }
 
   /**
-   * Returns the wait in ms. A custom lane may contain other conversations, so its events wait only for one reply's
+   * Returns the wait, in ms. A custom lane may contain other conversations, so its events wait only for one reply's
    * share of the window.
    */
   #waitMs({ answered, usedAt }: Place, event: AnyEvent, now: number): number {
@@ -250,14 +251,14 @@ export class LoopGuard {
     return Math.min(windowMs, usedAt + perMs / answers - now);
   }
 
-  /** Returns true until `CALM_WINDOWS` windows have passed without a held-back event. */
+  /** Returns whether an event was held back within the last `CALM_WINDOWS` windows. */
   #isHolding({ heldUntil }: Place, now: number): boolean {
     return heldUntil !== undefined && heldUntil + CALM_WINDOWS * this.#options.perMs >= now;
   }
 
   /**
-   * Counts an event that the bot replied to. Several replies to one event and to its timers count once. A post counts
-   * for the account, because each post is a new place.
+   * Counts an event that the bot replied to. Several replies to one event and its timers count once. A post counts
+   * toward the account, because each post is a new place.
    */
   noteAnswer(event: AnyEvent, { isPost }: { readonly isPost: boolean }): void {
     const key = keyOf(event, isPost ? POSTS : defaultLane(event));
@@ -269,7 +270,7 @@ export class LoopGuard {
       usedAt: now,
     };
     place.usedAt = now;
-    // Moves the place to the end of the map, which is ordered by the last reply.
+    // Move the place to the end of the map, which is ordered by the last reply.
     this.#places.delete(key);
     this.#places.set(key, place);
     const createdAt = this.#isHolding(place, now) ? now : Date.parse(event.createdAt);
@@ -287,7 +288,7 @@ export class LoopGuard {
   }
 }
 
-/** Returns `undefined` for an event without an account, because no reply can cause it again. */
+/** Returns `undefined` for an event without an account, because no reply can cause such an event again. */
 function keyOf(event: AnyEvent, where: string): string | undefined {
   const actor = actorOf(event);
   return actor && JSON.stringify([where, foldUsername(actor)]);

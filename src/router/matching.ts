@@ -15,18 +15,18 @@ export interface CommandFields {
   readonly command: {
     /** The command's registered name. */
     readonly name: string;
-    /** Text after the name, trimmed; empty if there is none. */
+    /** Text after the name, trimmed. Empty if there is none. */
     readonly args: string;
   };
 }
 
 /** Fields that `hears` adds to the context. */
 export interface HearsFields {
-  /** Match in the text without the bot's name. `match[0]` is the matched text. */
+  /** Match in the text, from which the bot's name is removed. `match[0]` is the matched text. */
   readonly match: RegExpExecArray;
 }
 
-/** Event types whose text commands and patterns match against. */
+/** Event types whose text is matched against commands and patterns. */
 export type TextType = "dm.message" | "mention";
 
 /** Context of a `command` handler. */
@@ -40,11 +40,11 @@ export const TEXT_TYPES: ReadonlySet<string> = new Set<TextType>(["dm.message", 
 export interface TextPattern {
   /** Folded text that every match contains. */
   readonly needle: string;
-  /** Returns the fields for the context; `undefined` if the text does not match. */
+  /** Returns the fields for the context, or `undefined` if the text does not match. */
   readonly match: (text: string) => CommandFields | HearsFields | undefined;
 }
 
-/** Handler selected by the text of a message or a mention. */
+/** Handler selected by the text of a message or mention. */
 export interface TextEntry extends TextPattern {
   readonly kind: "text";
   readonly run: Chain;
@@ -58,8 +58,8 @@ export interface TextRoute {
 }
 
 /**
- * Finds the first handler that matches the whole text, and adds its fields to the context. Requests the text only if
- * the excerpt, which is the beginning of the text, permits a match.
+ * Finds the first handler that matches the full text, and adds its fields to the context. Requests the text only if the
+ * excerpt, which is the beginning of the text, allows a match.
  */
 export async function firstMatch(
   routes: readonly TextRoute[],
@@ -80,10 +80,10 @@ export async function firstMatch(
   return undefined;
 }
 
-/** In characters. The excerpt may cut off a longer word. */
+/** In characters. The excerpt might cut off a longer word. */
 const MAX_NEEDLE_LENGTH = 16;
 
-/** Returns a matcher for `/name` and the text after it, in any case. */
+/** Returns a case-insensitive matcher for `/name` and the text after it. */
 export function commandPattern(name: string): TextPattern {
   const pattern = new RegExp(`^/${escaped(name.normalize())}(?:\\s+|$)(.*)$`, "isu");
   return {
@@ -95,10 +95,10 @@ export function commandPattern(name: string): TextPattern {
   };
 }
 
-/** Returns a matcher for a whole text, in any case, or for a regular expression. */
+/** Returns a matcher for a regular expression, or a case-insensitive matcher for a whole text. */
 export function hearsPattern(pattern: string | RegExp): TextPattern {
   const isText = typeof pattern === "string";
-  // The flags g and y are dropped, because with them a match depends on the one before.
+  // Drop the flags g and y, because with them a match would depend on the previous match.
   const expression = isText
     ? new RegExp(`^${escaped(pattern.trim().normalize())}$`, "iu")
     : new RegExp(pattern.source.normalize(), pattern.flags.replace(/[gy]/g, ""));
@@ -111,7 +111,7 @@ export function hearsPattern(pattern: string | RegExp): TextPattern {
   };
 }
 
-/** Returns the beginning of the first word, because white space in an excerpt may differ. */
+/** Returns the beginning of the first word, because white space may differ in an excerpt. */
 function needleOf(text: string): string {
   const [word = ""] = fold(text).trim().split(/\s/);
   return word.slice(0, MAX_NEEDLE_LENGTH);
@@ -123,7 +123,7 @@ function fold(text: string): string {
 
 /**
  * Removes the bot's name from the beginning and the end of a text, and from a command such as `/help@name`. While the
- * name is unknown, any name at the beginning counts as the bot's.
+ * name is unknown, any name at the beginning is treated as the bot's name.
  */
 export function withoutName(text: string, username: string | undefined): string {
   const name = username === undefined ? "[^\\s,:]+" : escaped(username);

@@ -13,7 +13,7 @@ export interface ReceivedMessage {
   /** Empty for a deleted message, and for images without text. */
   readonly text: string;
   readonly images: readonly Image[];
-  /** Author, as named in the event. In a conversation: the bot's peer. */
+  /** Author, as named in the event. In a conversation, this is the bot's peer. */
   readonly author: Actor;
   /** ISO 8601, UTC; empty if the platform does not send it. */
   readonly createdAt: string;
@@ -23,8 +23,8 @@ export interface ReceivedMessage {
 const MAX_PAGES = 5;
 
 /**
- * Reads an event's message, post or comment. Section 6 of the platform document specifies neither an excerpt's length
- * nor how a cut is marked, so every excerpt may be incomplete.
+ * Reads an event's message, post or comment. Section 6 of the platform document specifies neither the length of an
+ * excerpt nor how truncation is marked, so any excerpt may be incomplete.
  *
  * @returns `undefined` if the message was deleted, or is not among the 250 newest
  * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
@@ -40,7 +40,7 @@ export async function readMessage(
   return { id, text, images, author: authorOf(event), createdAt };
 }
 
-/** Returns whether the event names a conversation or a post to read its text from. */
+/** Returns whether the event names a conversation or post from which its text can be read. */
 export function hasMessage(event: AnyEvent): boolean {
   return placeOf(event) !== undefined;
 }
@@ -49,7 +49,7 @@ type Place =
   | { readonly conversationId: string }
   | { readonly postId: string; readonly commentId: string | undefined };
 
-/** Reads fields instead of the type, because newer types have a text as well. */
+/** Reads fields instead of the type, because events of newer types have a text as well. */
 function placeOf(event: AnyEvent): Place | undefined {
   const conversationId = conversationOf(event);
   if (conversationId !== undefined) return { conversationId };
@@ -57,7 +57,7 @@ function placeOf(event: AnyEvent): Place | undefined {
   const { entityType, entityId } = payload;
   const of = (kind: string) => (entityType === kind ? idText(entityId) : undefined);
   const commentId = idText(payload["commentId"]) ?? of("comment");
-  // The entity is the new post. A quote also names the quoted post.
+  // The entity is the new post. A quote also names the post it quotes.
   const written = commentId === undefined ? of("post") : undefined;
   const postId = written ?? idText(payload["postId"]);
   return postId === undefined ? undefined : { postId, commentId };
@@ -74,7 +74,7 @@ async function read(
   if ("conversationId" in place) {
     const readPage = (cursor: string | undefined) =>
       client.dms.messages(place.conversationId, { limit, cursor, signal });
-    // Pages run from newest to oldest, so the search can stop at a message older than the event. A text that only
+    // Pages run from newest to oldest, so the search can stop at a message older than the event. A text that merely
     // begins with the excerpt may belong to a later message.
     const isEnough = (messages: readonly Message[]) =>
       messages.some((message) => rankOf(event, message) === 0 || isOlder(message, event));
@@ -88,7 +88,7 @@ async function read(
       client.posts.comments(postId, { limit, cursor, signal });
     const isEnough = (comments: readonly Comment[]) => comments.some(isMeant);
     const comments = await readUntil(readPage, event, isByActor, isEnough);
-    // A reply's `commentId` may belong to its parent comment, which has another author.
+    // A reply's `commentId` may be that of its parent comment, which has another author.
     return comments.find(isMeant) ?? nearest(event, comments);
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
@@ -96,7 +96,7 @@ async function read(
   }
 }
 
-/** Reads pages until `isEnough` returns true. Returns the items that pass the filter, in their order. */
+/** Reads pages until `isEnough` returns true. Returns the items that pass the filter, in order. */
 async function readUntil<T extends Message | Post>(
   readPage: (cursor: string | undefined) => PromiseLike<Page<T>>,
   event: AnyEvent,
@@ -112,16 +112,16 @@ async function readUntil<T extends Message | Post>(
 }
 
 /**
- * Finds the message of an event that contains no message id. The message has the event's author, and was created at
- * about the same time. Its text equals the excerpt, or begins with it.
+ * Finds the message behind an event that contains no message id. The message has the event's author and was created at
+ * about the same time. Its text equals the excerpt or begins with it.
  */
 function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[]): T | undefined {
-  // Dates may be wrong, for example in a test with an old event. In that case an equal text is enough.
+  // Dates may be wrong, for example in a test with an old event. An equal text is then enough.
   const isNear = (item: T) => distance(event, item) <= EVENT_DELAY_MS;
   const near = items.filter((item) => isNear(item) || (item.text !== "" && isExact(event, item)));
   const ranks = near.map((item) => rankOf(event, item));
   const best = Math.min(...ranks);
-  // An empty excerpt means that there are only images. Without the field, any text may match.
+  // An empty excerpt means that the message contains only images. Without an excerpt field, any text may match.
   if (best > 0 && hasExcerpt(event) && excerptOf(event) === "") return undefined;
   return near
     .filter((_item, index) => ranks[index] === best)
@@ -129,8 +129,8 @@ function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[])
 }
 
 /**
- * Ranks a message against the excerpt. 0: the same text. 1: the excerpt begins the text, or the text was deleted. 2:
- * any other text, because the platform may rewrite excerpts.
+ * Ranks a message against the excerpt. 0: the text equals the excerpt. 1: the text begins with the excerpt, or was
+ * deleted. 2: any other text, because the platform may rewrite excerpts.
  */
 function rankOf(event: AnyEvent, item: Message | Post): number {
   if (isExact(event, item)) return 0;
@@ -141,7 +141,7 @@ function isExact(event: AnyEvent, item: Message | Post): boolean {
   return hasExcerpt(event) && spaced(item.text) === spaced(excerptOf(event));
 }
 
-/** In ms; 0 if a date is missing. */
+/** In ms. 0 if a date is missing. */
 function distance(
   event: AnyEvent,
   { createdAt = "" }: { readonly createdAt?: string | undefined },
@@ -150,7 +150,7 @@ function distance(
   return Number.isNaN(ms) ? 0 : ms;
 }
 
-/** The platform creates an event within this time after its message, in ms. */
+/** Maximum delay between a message and the platform's event about it, in ms. */
 const EVENT_DELAY_MS = 60_000;
 
 function isOlder({ createdAt }: Message, event: AnyEvent): boolean {
@@ -165,7 +165,7 @@ function isByActor({ author }: Comment, event: AnyEvent): boolean {
   return isAuthor(author?.username, event);
 }
 
-/** Returns true if the platform does not name the author. */
+/** Returns true also if the platform does not name the author. */
 function isAuthor(username: string | undefined, event: AnyEvent): boolean {
   const actor = actorOf(event);
   return !username || actor === undefined || foldUsername(username) === foldUsername(actor);
@@ -181,7 +181,7 @@ function spaced(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** Returns the event's excerpt; empty if the event has none. */
+/** Returns the event's excerpt, or "" if there is none. */
 export function excerptOf({ payload }: AnyEvent): string {
   return "excerpt" in payload && typeof payload.excerpt === "string" ? payload.excerpt : "";
 }

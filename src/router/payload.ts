@@ -2,7 +2,7 @@ import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Chain } from "./chain.ts";
 
-/** Wraps a chain so that `ctx.payload` is the schema's result. */
+/** Wraps a chain so that `ctx.payload` is the schema's output. */
 export function checkPayload(schema: StandardSchemaV1, chain: Chain): Chain {
   return async (route) => {
     const { event } = route.context;
@@ -11,7 +11,7 @@ export function checkPayload(schema: StandardSchemaV1, chain: Chain): Chain {
   };
 }
 
-/** Wraps a chain so that `ctx.payload.data` is the schema's result. */
+/** Wraps a chain so that `ctx.payload.data` is the schema's output. */
 export function checkData(schema: StandardSchemaV1, chain: Chain): Chain {
   return async (route) => {
     const { event } = route.context;
@@ -28,6 +28,6 @@ async function read(schema: StandardSchemaV1, value: unknown, what: string): Pro
   if (result.ok) return result.value;
   throw new ServiceBotError(
     "PAYLOAD_INVALID",
-    `${what} does not fit its schema: ${result.problem}`,
+    `${what} does not match its schema: ${result.problem}`,
   );
 }

@@ -7,7 +7,7 @@ class WatchedPromise<T> extends Promise<T> {
 
   isAwaited = false;
 
-  // `await` resolves a subclass of Promise through `then`.
+  // `await` calls `then` on a subclass of Promise.
   // biome-ignore lint/suspicious/noThenProperty: overriding it is the point.
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
@@ -19,7 +19,7 @@ class WatchedPromise<T> extends Promise<T> {
 }
 
 /**
- * Replies and steps that a handler started. A handler may forget an `await`. The run still waits for the task, reports
+ * Replies and steps started by a handler. A handler may forget an `await`. The run still waits for the task, reports
  * its failure, and avoids an unhandled rejection.
  */
 export class PendingTasks {
@@ -29,13 +29,13 @@ export class PendingTasks {
     const caller: { stack?: string } = {};
     Error.captureStackTrace(caller, this.start);
     const promise = new WatchedPromise<T>((resolve) => resolve(withCaller(work, caller)));
-    // Marks the rejection as handled, because `drain` reports it later.
+    // Mark the rejection as handled, because `drain` reports it later.
     void settled(promise);
     this.#promises.push(promise);
     return promise;
   }
 
-  /** Runs `work`, and then waits for the tasks that `work` started, even if it fails. */
+  /** Runs `work`, then waits for the tasks that it started, even if it failed. */
   async run(work: () => unknown): Promise<void> {
     try {
       await work();
@@ -46,25 +46,25 @@ export class PendingTasks {
     await this.drain();
   }
 
-  /** Waits for all tasks. Rejects if a task that the handler did not await fails. */
+  /** Waits for all tasks. Rejects if a task that the handler did not await has failed. */
   async drain(): Promise<void> {
-    // A task may start further tasks, which this loop reaches as well.
+    // A task may start more tasks, which this loop also reaches.
     for (const promise of this.#promises) await settled(promise);
     for (const promise of this.#promises) if (!promise.isAwaited) await promise;
   }
 }
 
-/** Errors that already have their caller's frames. A handler may throw the same error many times. */
+/** Errors that already include their caller's frames. A handler may throw the same error many times. */
 const completed = new WeakSet<Error>();
 
-/** Adds the caller's frames to an error of `work`, because an asynchronous stack ends before the handler's own line. */
+/** Adds the caller's frames to an error thrown by `work`, because an async stack ends before the handler's own line. */
 async function withCaller<T>(work: () => Promise<T>, caller: { stack?: string }): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof Error && error.stack !== undefined && !completed.has(error)) {
       completed.add(error);
-      // Reads the stack only now, because formatting it is slow. A frozen error stays as it is.
+      // Read the stack only now, because formatting it is slow. A frozen error stays unchanged.
       const frames = caller.stack?.replace(/^.*\n/, "\n") ?? "";
       Reflect.set(error, "stack", error.stack + frames);
     }

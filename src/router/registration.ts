@@ -14,13 +14,13 @@ import type { Handler, Middleware } from "./handler.ts";
  * Reads and checks the arguments of router methods at run time, because JavaScript callers and casts bypass the types.
  */
 
-/** Options for `cron`, in addition to a handler's options. */
+/** Options for `cron`, in addition to the handler's options. */
 export interface CronOptions extends HandlerOptions {
-  /** The pattern's time zone, as an IANA name such as `Europe/Paris`. Default `UTC`. */
+  /** Time zone of the pattern, as an IANA name such as `Europe/Paris`. Default `UTC`. */
   readonly timeZone?: string | undefined;
   /**
-   * Catch-up for ticks that passed while no instance ran. `last` runs the handler for the last missed tick; `none`
-   * skips all of them. A cron that starts for the first time has no missed ticks. Default `last`.
+   * How to catch up on ticks that passed while no instance was running. `last` runs the handler for the last missed
+   * tick only. `none` skips all missed ticks. A new cron job has no missed ticks. Default `last`.
    */
   readonly missed?: "last" | "none" | undefined;
 }
@@ -39,7 +39,7 @@ export const CRON_OPTIONS: OptionTable<CronOptions> = {
 
 export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { description: true };
 
-/** Arguments after the type or the name: a schema, middleware, the handler, options. */
+/** The arguments after the type or name: a schema, middleware, the handler and options. */
 export interface Parts {
   readonly schema: StandardSchemaV1 | undefined;
   /** Handler wrapped in its middleware. */
@@ -48,11 +48,11 @@ export interface Parts {
 }
 
 /**
- * @param what names the call in messages, such as `on("mention")`
+ * @param what name of the call in error messages, such as `on("mention")`
  * @throws {ServiceBotError} INVALID_OPTION
  */
 export function readHandler(what: string, given: readonly unknown[]): Parts {
-  // Checked first, because a schema may be a function.
+  // Check first, because a schema may be a function.
   const schema = isSchema(given[0]) ? given[0] : undefined;
   const rest = schema === undefined ? given : given.slice(1);
   const isLastOptions = rest.length > 1 && typeof rest.at(-1) !== "function";
@@ -74,7 +74,7 @@ export function checkTypes(list: unknown): asserts list is readonly string[] {
   refuseProblems(["on() and catch() need an event type, or a non-empty array of types"]);
 }
 
-/** Without control characters, invisible characters and lone surrogates, because the name is part of an event type. */
+/** No control characters, invisible characters or lone surrogates, because the name is part of an event type. */
 const NAME = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
 
 export function checkName(what: string, name: unknown): void {
@@ -82,10 +82,10 @@ export function checkName(what: string, name: unknown): void {
   refuseProblems([`${what} needs a name of 1 to 100 characters without control characters`]);
 }
 
-/** Without white space, and without the slash that users type before the name. */
+/** No white space, and no slash, which users type before the name. */
 const COMMAND_NAME = /^[^\s\p{Cc}\p{Cf}\p{Cs}/@]{1,50}$/u;
 
 export function checkCommandName(name: unknown): void {
   if (typeof name === "string" && COMMAND_NAME.test(name)) return;
-  refuseProblems(["command() needs a name of 1 to 50 characters without white space and slash"]);
+  refuseProblems(["command() needs a name of 1 to 50 characters without white space or slashes"]);
 }

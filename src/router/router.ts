@@ -40,7 +40,7 @@ import {
 } from "./registration.ts";
 import { ALL_TYPES, Routes, refuseUnknownType } from "./routes.ts";
 
-/** A type that this version does not know. A known type's payload needs no schema. */
+/** A type that this version does not know. The payload of a known type needs no schema. */
 type CustomType<T extends string> = T extends EventType | `timer:${string}` | `cron:${string}`
   ? never
   : T;
@@ -55,9 +55,9 @@ export function routesOf(router: Router): Routes {
 }
 
 /**
- * A module: handlers that a bot, or another module, mounts with `use(router)`. Its middleware runs only around its own
- * handlers. `X` lists the fields that the handlers need in the context, such as `{ user: User }`. Only a bot with these
- * fields can mount the module.
+ * A module: a set of handlers that a bot, or another module, mounts with `use(router)`. Its middleware runs only around
+ * its own handlers. `X` is the type of the fields that the handlers need in the context, such as `{ user: User }`. Only
+ * a bot with these fields can mount the module.
  */
 export class Router<X = unknown> {
   readonly #routes = new Routes();
@@ -90,8 +90,8 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   /**
-   * Handles events of one or several types. Handlers of one type run one after the other and share their options. A
-   * later value of an option replaces an earlier one.
+   * Handles events of one or several types. Handlers for the same type run one after another and share their options.
+   * If an option is set more than once, the last value applies.
    *
    * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
    */
@@ -113,7 +113,7 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   /**
-   * Handles a type that this version does not know. `ctx.payload` is the schema's result. An event that does not fit
+   * Handles a type that this version does not know. `ctx.payload` is the schema's output. An event that does not match
    * the schema becomes a dead letter (PAYLOAD_INVALID).
    *
    * @throws {ServiceBotError} INVALID_OPTION
@@ -130,7 +130,7 @@ export class Router<X = unknown> {
     const { schema, chain, options } = readHandler(`on("${list.join('", "')}")`, rest);
     for (const type of list) {
       if (/^(?:timer|cron):/.test(type))
-        refuseProblems([`on() does not take ${type}; use onTimer or cron`]);
+        refuseProblems([`on() does not accept ${type}; use onTimer or cron`]);
       if (schema === undefined && !isEventType(type)) refuseUnknownType(type);
     }
     const run = schema === undefined ? chain : checkPayload(schema, chain);
@@ -152,7 +152,7 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles timers that `ctx.later(name, …)` set.
+   * Handles timers set with `ctx.later(name, …)`.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -162,7 +162,7 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   /**
-   * Handles timers that `ctx.later(name, …)` set. `ctx.payload.data` is the schema's result. If the data does not fit
+   * Handles timers set with `ctx.later(name, …)`. `ctx.payload.data` is the schema's output. If the data does not match
    * the schema, the event becomes a dead letter (PAYLOAD_INVALID).
    *
    * @throws {ServiceBotError} INVALID_OPTION
@@ -183,7 +183,7 @@ export class Router<X = unknown> {
 
   /**
    * Runs the handler at each tick of a cron pattern, in UTC. The pattern's fields are minute, hour, day of the month,
-   * month and day of the week. An optional field in front is the second. Each tick is one event, which one instance
+   * month and day of the week, optionally preceded by the second. Each tick is one event, which a single instance
    * handles once.
    *
    * @throws {ServiceBotError} INVALID_OPTION
@@ -194,7 +194,7 @@ export class Router<X = unknown> {
     handler: (context: CronContext<N> & X) => unknown,
   ): this;
   /**
-   * Runs the handler at each tick of a cron pattern, in the time zone from the options.
+   * Runs the handler at each tick of a cron pattern, in the time zone given in the options.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -221,9 +221,9 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles messages and mentions that begin with `/name`, in any case, and adds `ctx.command` to the context. The
-   * bot's name may precede the command. The first matching command or pattern handles the event; if none matches, the
-   * handlers registered with `on` do.
+   * Handles messages and mentions that begin with `/name` in any case, and adds `ctx.command` to the context. The bot's
+   * name may precede the command. The first matching command or pattern handles the event. If none matches, the
+   * handlers registered with `on` run.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -261,8 +261,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles messages and mentions with this text, in any case, or that match a regular expression. Adds `ctx.match` to
-   * the context. The bot's name at the beginning or the end is ignored.
+   * Handles messages and mentions that have exactly this text, in any case, or that match a regular expression. Adds
+   * `ctx.match` to the context. The bot's name at the beginning or the end is ignored.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -280,7 +280,7 @@ export class Router<X = unknown> {
   hears(pattern: string | RegExp, ...rest: readonly unknown[]): this {
     const isText = typeof pattern === "string" && pattern.trim() !== "";
     if (!isText && !(pattern instanceof RegExp)) {
-      refuseProblems(["hears() needs a text or a regular expression"]);
+      refuseProblems(["hears() needs a string or a regular expression"]);
     }
     const { chain: run } = readHandler(`hears(${pattern})`, rest);
     this.#routes.add({ kind: "text", run, ...hearsPattern(pattern) });
@@ -288,17 +288,17 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Adds middleware, which runs around every handler in the order of the calls. Fields that middleware passes with
-   * `return next({ user })` are added to the context of later handlers. The returned router has these fields in its
-   * type.
+   * Adds middleware around every handler. Middleware runs in the order in which it was added. Fields that middleware
+   * passes with `return next({ user })` are added to the context of later handlers. The returned router includes these
+   * fields in its type.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
   use<R>(middleware: (context: Context & X, next: Next) => R): Router<X & FieldsOf<R>>;
   /**
-   * Mounts a module. Its handlers run among those of this router, in the order of the calls.
+   * Mounts a module. Its handlers run among this router's own handlers, in registration order.
    *
-   * @throws {ServiceBotError} INVALID_OPTION if this router already has the module, or if a name is taken
+   * @throws {ServiceBotError} INVALID_OPTION if the module is already mounted, or if a name is already taken
    */
   use<M>(module: X extends M ? Router<M> : never): this;
   use(part: unknown): Router {
@@ -312,8 +312,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Registers an observer for handlers' errors. The retry policy decides what happens next. A module's observer gets
-   * only the errors from the module's handlers.
+   * Registers an observer for errors thrown by handlers. The retry policy decides what happens next. A module's
+   * observer receives only errors from the module's handlers.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -325,7 +325,8 @@ export class Router<X = unknown> {
 
   /**
    * Registers a boundary, which handles an event whose last run failed. The boundary runs once, before the event
-   * becomes a dead letter, and may reply to the event. A module's boundary gets only events from the module's handlers.
+   * becomes a dead letter, and may reply to the event. A module's boundary receives only events from the module's
+   * handlers.
    *
    * @throws {ServiceBotError} INVALID_OPTION if the router already has a boundary
    */
@@ -345,17 +346,17 @@ export class Router<X = unknown> {
       if (type !== ALL_TYPES && !this.#routes.handles(type)) {
         refuseUnknownType(
           type,
-          `For another type, register its handler first, with on("${type}", …).`,
+          `For a custom type, first register its handler with on("${type}", …).`,
         );
       }
       if (this.#routes.boundaries.has(type))
-        refuseProblems([`catch(${type}) is registered already`]);
+        refuseProblems([`catch(${type}) is already registered`]);
       this.#routes.boundaries.set(type, boundary as Boundary);
     }
     return this;
   }
 
-  /** Commands with their descriptions, including the modules' commands, in the order of the calls. */
+  /** Commands with their descriptions, including those of modules, in registration order. */
   get commands(): readonly Command[] {
     return this.#routes.commands;
   }

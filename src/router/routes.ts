@@ -17,10 +17,10 @@ import {
   type TextRoute,
 } from "./matching.ts";
 
-/** Registered handlers and modules, in the order of the calls. */
+/** Registered handlers and modules, in registration order. */
 export type Entry = EventEntry | UnknownEntry | TextEntry | ModuleEntry;
 
-/** Handler for one event type: a platform type, `timer:NAME` or `cron:NAME`. */
+/** Handler for one event type, which is a platform type, `timer:NAME` or `cron:NAME`. */
 export interface EventEntry {
   readonly kind: "event";
   readonly type: string;
@@ -29,7 +29,7 @@ export interface EventEntry {
   readonly cron?: Cron | undefined;
 }
 
-/** Handler for types that are newer than this version. */
+/** Handler for types newer than this version. */
 interface UnknownEntry {
   readonly kind: "unknown";
   readonly run: Chain;
@@ -40,27 +40,27 @@ interface ModuleEntry {
   readonly routes: Routes;
 }
 
-/** Cron pattern whose ticks run a handler. */
+/** A cron job. */
 export interface Cron {
   readonly name: string;
-  /** Five fields; six with seconds. */
+  /** Five fields, or six with seconds first. */
   readonly pattern: string;
   /** IANA time zone name. */
   readonly timeZone: string;
-  /** Catch-up for ticks that passed while no bot ran. */
+  /** Whether the last tick that passed while no instance was running is caught up on. */
   readonly missed: "last" | "none";
   readonly moments: CronPattern;
 }
 
-/** Key for the chain that handles all types this version does not know. No type has this name. */
+/** Key of the chain for all types that this version does not know. No type has this name. */
 const UNKNOWN = "";
 
-/** Key for the boundary that handles all types without their own. */
+/** Key of the boundary for all types without a boundary of their own. */
 export const ALL_TYPES = "";
 
 const OWN_TYPE = /^(?:timer|cron):/;
 
-/** Routes of a bot or a module. They select an event's handlers, independently of storage and HTTP. */
+/** The routes of a bot or a module. They select an event's handlers, independently of storage and HTTP. */
 export class Routes {
   readonly #entries: Entry[] = [];
   readonly #middleware: Middleware[] = [];
@@ -68,12 +68,12 @@ export class Routes {
   readonly boundaries: Map<string, Boundary> = new Map();
   /** Routes that mount this module. */
   readonly #parents = new Set<Routes>();
-  /** Built for the first event of a type, and again after a change. */
+  /** Built for the first event of each type, and rebuilt after a change. */
   readonly #chains = new Map<string, Chain>();
-  /** Built on first use, and again after a change. */
+  /** Built on first use, and rebuilt after a change. */
   #types: Types | undefined;
 
-  /** @throws {ServiceBotError} INVALID_OPTION if a command's or cron's name is taken */
+  /** @throws {ServiceBotError} INVALID_OPTION if the name of the command or cron job is taken */
   add(entry: Entry): void {
     this.#changed();
     const { root } = this;
@@ -86,7 +86,7 @@ export class Routes {
   /** @throws {ServiceBotError} INVALID_OPTION if either router already contains the other, or if a name is taken */
   mount(module: Routes): void {
     if (module.#contains(this) || this.#contains(module)) {
-      refuseProblems(["use() got a Router that is mounted already"]);
+      refuseProblems(["use() got a Router that is already mounted"]);
     }
     for (const name of uniqueNames(module.#allEntries())) {
       for (const other of this.root) refuseTaken(name, other.#allEntries());
@@ -101,18 +101,18 @@ export class Routes {
     this.#changed();
   }
 
-  /** Outermost routes around this module, or the module itself if no router mounts it. */
+  /** The outermost routes around this module, or the module itself if it is not mounted. */
   get root(): readonly Routes[] {
     if (this.#parents.size === 0) return [this];
     return [...this.#parents].flatMap(({ root }) => root);
   }
 
-  /** Returns the options for events of a type. A later value of an option replaces an earlier one. */
+  /** Returns the options for events of a type. If an option is set more than once, the last value applies. */
   optionsFor(type: string): HandlerOptions {
     return this.#handled.options.get(type) ?? NO_OPTIONS;
   }
 
-  /** Returns whether a type can have a boundary: a platform type, a timer or cron, or a type with a handler. */
+  /** Returns whether a type can have a boundary: a platform type, a timer, a cron job, or a type with a handler. */
   handles(type: string): boolean {
     return isEventType(type) || OWN_TYPE.test(type) || this.#handled.options.has(type);
   }
@@ -121,12 +121,12 @@ export class Routes {
     return this.#handled.names;
   }
 
-  /** True if `onUnknown` handles other types, or if the bot has middleware and no handlers. */
+  /** True if `onUnknown` handles other types, or if the bot has middleware but no handlers. */
   get handlesOtherTypes(): boolean {
     return this.#handled.areOthers;
   }
 
-  /** Crons, in the order of the calls. */
+  /** Cron jobs, in registration order. */
   get crons(): readonly Cron[] {
     return this.#allEntries().flatMap((entry) =>
       entry.kind === "event" && entry.cron !== undefined ? [entry.cron] : [],
@@ -137,19 +137,19 @@ export class Routes {
     return this.handledTypes.some((type) => type.startsWith(timerType("")));
   }
 
-  /** Commands, in the order of the calls. */
+  /** Commands, in registration order. */
   get commands(): readonly Command[] {
     return this.#allEntries().flatMap((entry) =>
       entry.kind === "text" && entry.command !== undefined ? [entry.command] : [],
     );
   }
 
-  /** Runs the middleware, and then the event's handlers one after the other. */
+  /** Runs the middleware, then the event's handlers one after another. */
   async run(route: Route): Promise<void> {
     await route.enter(this.#chainFor(route.context.event.type));
   }
 
-  /** Notifies the observers of the bot and of the modules that were running about the error that ended a run. */
+  /** Notifies the observers of the bot, and of the modules that were running, about the error that ended a run. */
   async observe(error: unknown, route: Route): Promise<void> {
     for (const { observers } of [this, ...route.modules]) {
       for (const observer of observers) await notify(observer, error, route.context);
@@ -157,8 +157,8 @@ export class Routes {
   }
 
   /**
-   * Returns the boundary for an event whose run failed. Inner modules come first. Within a module, the type's own
-   * boundary comes first.
+   * Returns the boundary for an event whose run failed. Inner modules take precedence over outer ones. Within a module,
+   * the boundary for the type takes precedence over the general boundary.
    */
   boundaryFor(type: string, modules: readonly Module[]): Boundary | undefined {
     for (const { boundaries } of [...modules.toReversed(), this]) {
@@ -200,7 +200,7 @@ export class Routes {
     return chain;
   }
 
-  /** Returns a chain that runs the handler that matches the text. Without a match, it runs the handlers of the type. */
+  /** Returns a chain that runs the handler whose text matches or, without a match, the handlers for the type. */
   #innermost(type: string): Chain {
     const handlers = this.#handlersFor(type);
     const rest = handlers.length === 0 ? noHandler : inOrder(handlers);
@@ -222,7 +222,7 @@ export class Routes {
     });
   }
 
-  /** Returns the handlers that a text selects, each wrapped in its modules' middleware. */
+  /** Returns the handlers selected by a text, each wrapped in its modules' middleware. */
   #textRoutes(): readonly TextRoute[] {
     return this.#entries.flatMap((entry) => {
       if (entry.kind === "text") return [{ entry, run: entry.run }];
@@ -250,7 +250,7 @@ const noHandler: Chain = async ({ context }) => {
   context.log.debug("no handler for this type");
 };
 
-/** Another version of the bot may have the handler, so this error permits a retry. */
+/** Another version of the bot may have the handler, so this error allows retries. */
 function handlerMissing(type: string): ServiceBotError {
   const [kind, name] = type.split(/:(.*)/s);
   const method = kind === "timer" ? "onTimer" : "cron";
@@ -265,7 +265,7 @@ async function notify(observer: ErrorObserver, error: unknown, context: Context)
   try {
     await observer(error, context);
   } catch (thrown) {
-    // The error may quote the message, which the log must not contain.
+    // The error may quote the user's message, which must not be logged.
     const err = showError(thrown, scrubber(textsOf(context.event)));
     context.log.error({ err }, "an onError observer failed");
   }
@@ -292,7 +292,7 @@ function typesOf(entries: readonly Exclude<Entry, ModuleEntry>[], hasMiddleware:
   return { options, names: [...options.keys()], areOthers };
 }
 
-/** Returns the taken names that only one handler may have. A second handler would never run, or would run twice. */
+/** Returns the names that only one handler may have. A second handler would never run, or would run twice. */
 function uniqueNames(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) => {
     if (entry.kind === "event" && entry.cron !== undefined) return [`cron("${entry.cron.name}")`];
@@ -305,14 +305,14 @@ function uniqueNames(entries: readonly Entry[]): readonly string[] {
 
 /** @throws {ServiceBotError} INVALID_OPTION */
 function refuseTaken(name: string, entries: readonly Entry[]): void {
-  if (uniqueNames(entries).includes(name)) refuseProblems([`${name} is registered already`]);
+  if (uniqueNames(entries).includes(name)) refuseProblems([`${name} is already registered`]);
 }
 
 const OTHER_TYPE =
   'For a custom type, pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.';
 
 /**
- * @param otherwise remedy for another type
+ * @param otherwise remedy for a custom type
  * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE
  */
 export function refuseUnknownType(type: string, otherwise: string = OTHER_TYPE): never {

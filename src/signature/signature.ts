@@ -26,20 +26,19 @@ export type Verdict =
       readonly message: string;
     };
 
-/** Verdict on an invalid signature. */
 export type RefusedSignature = Extract<Verdict, { readonly ok: false }>;
 
-/** Options for a verification. */
+/** Options for {@link verify}. */
 export interface VerifyOptions {
-  /** All currently valid secrets, newest first; several during a rotation. The prefix `whsec_` is part of the key. */
+  /** All currently valid secrets, newest first; several during a rotation. The `whsec_` prefix is part of the key. */
   readonly secrets: readonly string[];
   /** The receiver's clock, in ms since 1970. */
   readonly now: number;
 }
 
 /**
- * Returns the value of `X-Service-Signature` (section 5, rule 6): `t=<unix-seconds>,v1=<lowercase-hex>`. `v1` is the
- * HMAC-SHA256 of `<t>.<raw body>`.
+ * Returns the value of `X-Service-Signature` (section 5, rule 6 of the platform document):
+ * `t=<unix-seconds>,v1=<lowercase-hex>`. `v1` is the HMAC-SHA256 of `<t>.<raw body>`.
  *
  * @param body the bytes exactly as they are sent; a string is encoded as UTF-8
  * @param timestamp seconds since 1970; fractions are truncated
@@ -50,8 +49,8 @@ export function sign(body: Uint8Array | string, secret: string, timestamp: numbe
 }
 
 /**
- * Verifies a signature over a body's raw bytes (section 5, rule 7). Compares in constant time, tries every secret, and
- * never throws on a sender's input.
+ * Verifies a signature over a body's raw bytes (section 5, rule 7 of the platform document). Compares in constant time
+ * and tries every secret. Never throws on malformed input.
  */
 export function verify(
   body: Uint8Array,
@@ -63,8 +62,8 @@ export function verify(
 }
 
 /**
- * Verifies a body against a header that was read earlier. The timestamp is checked again, because a slow body may have
- * made it stale.
+ * Verifies a body against a header parsed earlier. The timestamp is checked again, because it may have become stale
+ * while a slow body arrived.
  */
 export function verifyBody(
   body: Uint8Array,
@@ -81,7 +80,7 @@ export function verifyBody(
 }
 
 /**
- * Parses the header and checks its timestamp before the body arrives (section 5, rule 7).
+ * Parses the header and checks its timestamp before the body arrives (section 5, rule 7 of the platform document).
  *
  * @param now time on the receiver's clock, in ms since 1970
  */
@@ -90,7 +89,7 @@ export function readSignature(
   now: number,
 ): SignatureHead | RefusedSignature {
   if (header === undefined) {
-    return refuse(400, "SIGNATURE_MISSING", "The header X-Service-Signature is missing.");
+    return refuse(400, "SIGNATURE_MISSING", "The X-Service-Signature header is missing.");
   }
   const parsed = typeof header === "string" ? parseHeader(header) : undefined;
   if (parsed === undefined) {
@@ -122,12 +121,12 @@ export interface SignatureHead {
   readonly signatures: readonly Buffer[];
 }
 
-/** Maximum length of a header, in characters. No genuine header is longer. */
+/** Maximum length of the header, in characters. A genuine header is much shorter. */
 const MAX_HEADER_LENGTH = 1024;
 
 /**
- * Parses one `t` and one or more `v1`. Unknown names are skipped, so that the platform can add schemes. The header is
- * malformed if it has a second `t`, or a `v1` other than 64 lowercase hex digits.
+ * Parses one `t` and one or more `v1`. Unknown names are skipped, so that the platform can add schemes. A second `t`,
+ * or a `v1` other than 64 lowercase hex digits, makes the header malformed.
  */
 function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;
@@ -147,7 +146,7 @@ function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   return t === undefined || signatures.length === 0 ? undefined : { t, signatures };
 }
 
-/** Returns the index of the first secret that matches a signature; -1 if no secret matches. */
+/** Returns the index of the first secret that matches a signature, or -1 if none does. */
 function findSecret(body: Uint8Array, head: SignatureHead, secrets: readonly string[]): number {
   let found = 0;
   for (const [index, secret] of secrets.entries()) {

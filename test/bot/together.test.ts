@@ -91,7 +91,7 @@ describe("Bot.run", () => {
     const twins = Bot.run([createBot("a"), createBot("a")], inProcess);
     await expect(twins).rejects.toMatchObject(problem(/^name: bots "a" and "a"/));
     await Bot.run([createBot(undefined)], inProcess);
-    expect(() => createBot("")).toThrow("name must be a text of 1 to 100 characters");
+    expect(() => createBot("")).toThrow("name must be a string of 1 to 100 characters");
   });
 });
 

@@ -238,7 +238,7 @@ describe("no answer is a NetworkError", () => {
     const error = await rejection(nobody.me());
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toMatchObject({ code: "API_UNREACHABLE", sent: false });
-    expect((error as Error).message).toMatch(/nothing listens.*SERVICE_BASE_URL/);
+    expect((error as Error).message).toMatch(/nothing is listening.*SERVICE_BASE_URL/);
   });
 
   test("the connection is reset after the request: it may have been sent", async () => {

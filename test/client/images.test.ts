@@ -265,7 +265,7 @@ describe("a file is refused that is", () => {
   linux("longer than its size says", async () => {
     const { code, message } = await refusal("/proc/self/maps");
     expect(code).toBe("INVALID_OPTION");
-    expect(message).toContain("changed during the read");
+    expect(message).toContain("changed while it was being read");
   });
 });
 

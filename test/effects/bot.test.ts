@@ -213,7 +213,7 @@ describe("mistakes", () => {
     [
       "a key that is none",
       (bot) => bot.on("dm.message", (ctx) => ctx.later("tick", 1, 0, { key: "" })),
-      /key must be a text of 1 to 100 characters/,
+      /key must be a string of 1 to 100 characters/,
     ],
     [
       "a key of a state that is none",
@@ -244,7 +244,7 @@ describe("mistakes", () => {
     });
     await deliver(world, bot, "ada");
     const [dead] = (await bot.inbox.list({ state: "dead" })).events;
-    expect(dead?.error).toMatch(/ctx\.state\(\) needs the option state, as in new Bot\(\{ state/);
+    expect(dead?.error).toMatch(/ctx\.state\(\) needs the state option, as in new Bot\(\{ state/);
   });
 });
 

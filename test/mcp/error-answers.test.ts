@@ -257,6 +257,6 @@ test("after a long limit every call waits for it, and says until when", async ()
   expect(first).toMatchObject({ status: 429, retryable: true, retryAfterMs: 40_000 });
   expect(failureIn(await call("service_get_feed"))).toMatchObject({
     ...{ code: "API_CIRCUIT_OPEN", retryable: true, retryAfterMs: expect.any(Number) },
-    message: expect.stringMatching(/Next try in \d+ s\.$/),
+    message: expect.stringMatching(/Next attempt in \d+ s\.$/),
   });
 });

@@ -175,8 +175,8 @@ describe("bot.catch", () => {
   test("is registered once for a type, and for types that are there", () => {
     const router = new Router().catch(() => undefined).catch("mention", () => undefined);
     router.onTimer("remind", () => undefined).catch("timer:remind", () => undefined);
-    expect(() => router.catch(() => undefined)).toThrow("registered already");
-    expect(() => router.catch("mention", () => undefined)).toThrow("registered already");
+    expect(() => router.catch(() => undefined)).toThrow("already registered");
+    expect(() => router.catch("mention", () => undefined)).toThrow("already registered");
     expect(() => router.catch("mentoin", () => undefined)).toThrow(
       expect.objectContaining({ code: "UNKNOWN_EVENT_TYPE" }),
     );

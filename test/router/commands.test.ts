@@ -117,8 +117,8 @@ describe("commands", () => {
   test("have one handler each, also across modules", () => {
     const { router } = noting();
     const again = (on: Router) => on.command("remind", () => undefined);
-    expect(() => again(router)).toThrow('command("remind") is registered already');
-    expect(() => router.use(again(new Router()))).toThrow("registered already");
+    expect(() => again(router)).toThrow('command("remind") is already registered');
+    expect(() => router.use(again(new Router()))).toThrow("already registered");
   });
 });
 

@@ -140,10 +140,10 @@ describe("names", () => {
     const shop = new Router();
     const daily = (router: Router) => router.cron("daily", "0 9 * * *", () => undefined);
     daily(bot);
-    expect(() => daily(bot)).toThrow('cron("daily") is registered already');
+    expect(() => daily(bot)).toThrow('cron("daily") is already registered');
     bot.use(shop);
-    expect(() => daily(shop)).toThrow("registered already");
-    expect(() => bot.use(daily(new Router()))).toThrow("registered already");
+    expect(() => daily(shop)).toThrow("already registered");
+    expect(() => bot.use(daily(new Router()))).toThrow("already registered");
     expect(routesOf(bot).crons).toHaveLength(1);
   });
 

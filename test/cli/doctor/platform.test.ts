@@ -12,7 +12,7 @@ describe("the platform", () => {
       {
         area: "platform",
         level: "fail",
-        what: expect.stringContaining("nothing listens there"),
+        what: expect.stringContaining("nothing is listening there"),
         remedy: expect.stringContaining("SERVICE_BASE_URL"),
       },
     ]);
