@@ -1,60 +1,61 @@
 /**
- * Channels of `node:diagnostics_channel` on which a bot's parts publish what the bot does. The log, the metrics, the
- * spans and the report to a local platform subscribe to them. An application can subscribe as well. A channel without
- * subscribers costs nothing.
+ * Channels of `node:diagnostics_channel` on which a bot publishes what it does. The log, the metrics, the spans and the
+ * reports to a local platform subscribe to them, and so can an application. A channel without subscribers costs almost
+ * nothing.
  */
 import { channel, type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import type { ShownError } from "../core/safe-text.ts";
 
-/** The `Bot` that a message is about, or a standalone `Client`. `undefined` for a part that belongs to neither. */
+/** The `Bot` or standalone `Client` that published the message. `undefined` if neither did. */
 export interface BotMessage {
   readonly bot: object | undefined;
 }
 
 export const runOutcomes = ["done", "retry", "release", "dead", "lost", "skipped"] as const;
 /**
- * Outcomes of a run. `lost`: another instance has the event. `skipped`: returned to its lane before the handlers
- * started.
+ * Outcomes of a run. `lost`: another instance took over the event. `skipped`: the event returned to its lane before the
+ * handlers started.
  */
 export type RunOutcome = (typeof runOutcomes)[number];
 
 export const leaseLosses = ["run", "result", "log"] as const;
-/** How a lost lease was detected: during a `run`, when recording its `result`, or by the reader of the event `log`. */
+/** How a lost lease was detected: during a `run`, while recording its `result`, or while reading the event `log`. */
 export type LeaseLoss = (typeof leaseLosses)[number];
 
 export const storeFailures = ["disk_low", "disk_full", "locked", "away", "broken"] as const;
-/** Store failures. `disk_low`: new events are refused because little space is free. */
+/** Store failures. `disk_low`: new events are refused because free space is low. */
 export type StoreFailure = (typeof storeFailures)[number];
 
 export const stepOutcomes = ["made", "recorded", "found", "elsewhere"] as const;
 /**
- * Outcomes of a step. `made`: by this run. `recorded`: an earlier run recorded its result. `found`: an earlier run made
- * the effect without recording it. `elsewhere`: another event of the same subject has the reply.
+ * Outcomes of a step. `made`: this run made the effect. `recorded`: an earlier run recorded the result. `found`: an
+ * earlier run made the effect without recording it. `elsewhere`: the reply was made by another event with the same
+ * subject.
  */
 export type StepOutcome = (typeof stepOutcomes)[number];
 
-/** A batch of events that the inbox stored. */
+/** A batch of events stored in the inbox. */
 export interface BatchMessage extends BotMessage {
   /** Source of the events. */
   readonly source: "webhook" | "poll";
   /** The whole batch. */
   readonly events: readonly { readonly id: string; readonly type: string }[];
-  /** The new events' ids. */
+  /** Ids of the events that are new. */
   readonly stored: readonly string[];
   readonly duplicates: number;
-  /** New events that cannot be handled and were stored as dead letters. */
+  /** Number of new events that cannot be handled. They are stored as dead letters. */
   readonly unusable: number;
   /** Id of the trace stored with the events. */
   readonly trace: string | undefined;
 }
 
-/** Messages about requests, with the event whose handler made the request. */
+/** A message about requests, with the event whose handler sent them. */
 interface RequestMessage extends BotMessage {
   readonly event?: string | undefined;
   readonly trace?: string | undefined;
 }
 
-/** Messages about one event. */
+/** A message about an event. */
 export interface EventMessage extends BotMessage {
   /** Id of the event. */
   readonly event: string;
@@ -62,13 +63,13 @@ export interface EventMessage extends BotMessage {
   readonly lane: string;
   /** Number of the run, starting at 1. */
   readonly attempt: number;
-  /** Id of the event's trace; `undefined` if it was stored without one. */
+  /** Id of the event's trace. `undefined` if the event was stored without one. */
   readonly trace: string | undefined;
 }
 
-/** Each channel's message, by the channel's name after `service-bot:`. Times are in ms. */
+/** Message of each channel, by the channel name after `service-bot:`. Times are in ms. */
 export interface ChannelMessages {
-  /** Events were stored, from the webhook or from the event log. */
+  /** Events from the webhook or the event log were stored. */
   readonly batch: BatchMessage;
   /** A webhook delivery got its response. */
   readonly delivery: BotMessage & {
@@ -78,29 +79,29 @@ export interface ChannelMessages {
     readonly code?: string | undefined;
     /** Error message in the response. */
     readonly reason?: string | undefined;
-    /** From the last byte of the body to the response; absent if the signature was invalid. */
+    /** Time from the last byte of the body to the response. Absent if the signature was invalid. */
     readonly ms?: number | undefined;
     /** Absent unless the batch was stored. */
     readonly batch?: BatchMessage | undefined;
-    /** Error if the batch could not be stored. */
+    /** Error that prevented the batch from being stored. */
     readonly error?: unknown;
     readonly trace?: string | undefined;
   };
-  /** The event log was read to its end, or the read failed with `code`. */
+  /** The event log was read to its end, or reading failed with `code`. */
   readonly poll: BotMessage & {
     readonly code: string | undefined;
-    /** Absent if the log could not be read; false if the reader gave up on pages without events. */
+    /** False if the reader stopped because pages contained no events. Absent if the log could not be read. */
     readonly atEnd?: boolean;
-    /** Error if the log could not be read. */
+    /** Error that prevented the log from being read. */
     readonly error?: unknown;
-    /** Time until the next try. */
+    /** Delay before the next read. */
     readonly retryInMs?: number;
-    /** How the missing log affects the bot, for a human reader; set if the token may not read the log. */
+    /** Consequence for the bot, as text. Present if the token may not read the log. */
     readonly meanwhile?: string | undefined;
   };
-  /** Polling took over from the webhook (`polling`) or handed back (`auditing`). */
+  /** Polling took over from the webhook (`polling`), or the webhook took over again (`auditing`). */
   readonly mode: BotMessage & { readonly mode: "auditing" | "polling"; readonly reason: string };
-  /** Another instance took over the lease of a run or of the event log. `term` is set only for the log. */
+  /** Another instance took over the lease on a run or on the event log. `term` is set only for the log. */
   readonly "lease-lost": BotMessage & {
     readonly what: LeaseLoss;
     readonly term?: number | undefined;
@@ -109,75 +110,75 @@ export interface ChannelMessages {
   readonly run: EventMessage & {
     readonly outcome: RunOutcome;
     readonly ms: number;
-    /** Time until the next run; absent if there is none. */
+    /** Delay before the next run. Absent if there is none. */
     readonly retryInMs?: number | undefined;
-    /** Error from a failed run, without secrets or users' texts. */
+    /** Error of a failed run, without secrets or users' text. */
     readonly error?: ShownError | undefined;
-    /** Conversation of the event. */
+    /** Id of the event's conversation. */
     readonly conversationId?: string;
-    /** Post of the event. */
+    /** Id of the event's post. */
     readonly postId?: string;
-    /** True if the loop guard held the event back. */
+    /** True if the loop guard held back the event. */
     readonly isLoopHeld?: boolean;
   };
-  /** A handler's step has its result. */
+  /** A step of a handler got its result. */
   readonly step: EventMessage & {
     readonly step: string;
     readonly outcome: StepOutcome;
-    /** Platform id of the written message, comment or post. */
+    /** Platform id of the message, comment or post. */
     readonly ref: string | undefined;
   };
-  /** One request to the platform ended. */
+  /** A request to the platform ended, after all its attempts. */
   readonly request: RequestMessage & {
     readonly method: string;
     /** Path below `/api/v1`, without the query. */
     readonly path: string;
     /** Method and path template, such as `POST /posts/{id}/comments`. */
     readonly operation: string;
-    /** HTTP status; `undefined` without a response. */
+    /** HTTP status. `undefined` if there was no response. */
     readonly status: number | undefined;
-    /** Error code; absent if the request succeeded or the caller gave up. */
+    /** Error code. Absent if the request succeeded or the caller aborted it. */
     readonly code?: string | undefined;
     readonly ms: number;
   };
-  /** A request was not sent because the platform is down or the budget is spent. */
+  /** A request was not sent, because the platform is down or the request budget is used up. */
   readonly "held-back": BotMessage & { readonly code: string };
-  /** Requests of one kind start to wait for the budget; at most one message per minute. */
+  /** Requests of one kind are waiting for the request budget. Published at most once a minute. */
   readonly "budget-wait": RequestMessage & { readonly kind: string; readonly perMinute: number };
-  /** The bot starts or stops holding back requests. */
+  /** The bot started or stopped pausing requests. */
   readonly circuit: RequestMessage & {
     /** `platform`, `token`, or an operation such as `POST /posts`. */
     readonly of: string;
     readonly why: "outages" | "quota" | "token";
-    /** True while requests are held back. */
+    /** True while requests are paused. */
     readonly open: boolean;
-    /** Time until the bot tries the platform again. */
+    /** Delay before the next attempt. */
     readonly retryInMs: number;
-    /** Response that refused the token. */
+    /** Response that rejected the token. */
     readonly error?: (Error & { readonly status: number }) | undefined;
   };
-  /** A store transaction ended, committed or not. */
+  /** A store transaction was committed or rolled back. */
   readonly transaction: BotMessage & { readonly ms: number };
   readonly "store-failure": BotMessage & { readonly reason: StoreFailure };
 }
 
-/** Work that may contain other work. The publisher completes the message at the end. */
+/** A message about work that may contain other work. The publisher completes it when the work ends. */
 interface WorkMessage extends BotMessage {
-  /** Trace of the work; a subscriber to `start` may replace it. */
+  /** Trace of the work. A subscriber to `start` may replace it. */
   trace?: string | undefined;
   /** Error, if the work failed. */
   error?: unknown;
-  /** Set by a subscriber to `start` to run the work in its own async context. */
+  /** Runs the work in a subscriber's async context. Set by a subscriber to `start`. */
   around?: <T>(work: () => T) => T;
 }
 
-/** Each tracing channel's message, by the channel's name after `service-bot:`. */
+/** Message of each tracing channel, by the channel name after `service-bot:`. */
 export interface WorkMessages {
   /** A delivery, from the signature check to the response. */
   readonly delivery: WorkMessage & { status?: number; batch?: BatchMessage };
   /** A transaction that stores pages of the event log. */
   readonly page: WorkMessage & { batch?: BatchMessage };
-  /** One run of an event's handlers. `trace` is the stored trace, with its span. */
+  /** A run of an event's handlers. `trace` is the stored trace, including its span. */
   readonly run: WorkMessage &
     Omit<EventMessage, "trace"> & {
       readonly source: "webhook" | "poll";
@@ -185,13 +186,13 @@ export interface WorkMessages {
       outcome?: RunOutcome;
     };
   readonly step: WorkMessage & { readonly step: string; outcome?: StepOutcome };
-  /** One attempt of a request to the platform. */
+  /** An attempt to send a request to the platform. */
   readonly request: WorkMessage & {
     readonly method: string;
     /** Path template, such as `/posts/{id}`. */
     readonly template: string;
     readonly baseUrl: string;
-    /** Handlers send `read` and `write`; `audit` and `poll` read the event log. */
+    /** `read` and `write` come from handlers; `audit` and `poll` read the event log. */
     readonly kind: string;
     /** Number of the attempt, starting at 1. */
     readonly number: number;
@@ -199,7 +200,7 @@ export interface WorkMessages {
   };
 }
 
-/** A channel as publishers use it. They check `hasSubscribers` before they build a message. */
+/** The publisher's side of a channel. Publishers check `hasSubscribers` before they build a message. */
 export interface FactChannel<M> {
   readonly hasSubscribers: boolean;
   publish(message: M): void;
@@ -235,8 +236,8 @@ export const works: {
 };
 
 /**
- * Runs work and publishes its start, error and end (`asyncEnd`) on a tracing channel. Results are not published because
- * they contain users' texts.
+ * Runs work, and publishes its start, error and end (`asyncEnd`) on a tracing channel. Does not publish the result,
+ * because it contains users' text.
  *
  * @param message called only if there are subscribers
  * @param work receives the message and completes it
@@ -270,13 +271,12 @@ function call<T>(work: () => T): T {
   return work();
 }
 
-/** Listeners by channel. */
 export type Listeners = {
   readonly [K in keyof ChannelMessages]?: (message: ChannelMessages[K]) => unknown;
 };
 
 /**
- * Subscribes to one bot's messages. A listener's errors are ignored, because the publisher may be in the middle of a
+ * Subscribes to one bot's messages. Ignores a listener's errors, because the publisher may be in the middle of a
  * response.
  *
  * @returns a function that unsubscribes
@@ -289,7 +289,7 @@ export function subscribe(bot: object, listeners: Listeners): () => void {
       try {
         listener(message as never);
       } catch {
-        // Node would end the process, but a broken logger is no reason to.
+        // Node would end the process, even for a broken logger.
       }
     };
     const subscribed = channel(PREFIX + name);

@@ -14,9 +14,9 @@ import {
   statusOf,
 } from "./status.ts";
 
-/** A bot's parts and settings that gauges read. */
+/** The parts and settings of a bot that gauges read. */
 export interface GaugeSources extends Omit<StatusSources, "isReady"> {
-  /** The system clock, which also dates signatures. */
+  /** The system clock, which is also used for signatures. */
   readonly wall: Clock;
   /** True between start and stop. */
   readonly isStarted: () => boolean;
@@ -33,10 +33,10 @@ export interface GaugeSources extends Omit<StatusSources, "isReady"> {
   };
 }
 
-/** In ms. Prometheus aborts a scrape after ten seconds, and other scrapers abort sooner. */
+/** Time limit for the store, in ms. Prometheus aborts a scrape after ten seconds, and other scrapers abort sooner. */
 const STORE_TIMEOUT_MS = 2_000;
 
-/** One gauge: its value, or a value for each value of its label. `undefined` keeps the last value. */
+/** A gauge with its value, or one value per label value. A gauge keeps its last value if the new one is `undefined`. */
 interface Row {
   readonly name: string;
   readonly help: string;
@@ -47,11 +47,11 @@ interface Row {
   ) => number | undefined | Readonly<Record<string, number>>;
 }
 
-/** Gauges computed per scrape. A gauge that needs the store is NaN while the store does not respond. */
+/** Gauges computed for each scrape. Gauges that need the store are NaN while it does not respond. */
 export class Gauges {
   readonly #sources: GaugeSources;
   readonly #gauges: readonly { readonly row: Row; readonly gauge: Gauge }[];
-  /** One query at a time, no matter how many scrapers request the metrics. */
+  /** Runs one query at a time, no matter how many scrapers request the metrics. */
   readonly #store: SharedCall<StoreSample>;
 
   constructor(registry: Registry, sources: GaugeSources) {
@@ -76,11 +76,11 @@ export class Gauges {
     }));
   }
 
-  /** Resolves to `undefined` unless every part of the store responds in time. */
+  /** Resolves to `undefined` unless all of the store responds in time. */
   async sample(): Promise<StoreSample | undefined> {
     let cancel: () => void = () => undefined;
     const late = new Promise<undefined>((resolve) => {
-      // Uses the system clock, because a scrape must end even if a test has stopped the bot's clock.
+      // Use the system clock, because a scrape must end even if a test has stopped the bot's clock.
       const timer = setTimeout(resolve, STORE_TIMEOUT_MS, undefined);
       cancel = () => clearTimeout(timer);
     });
@@ -227,7 +227,7 @@ const budgetRows: readonly Row[] = [
   },
   {
     name: "request_budget_waiting",
-    help: "This instance's requests that wait for the budget.",
+    help: "This instance's requests waiting for the budget.",
     read: ({ requests }) => requests?.waiting ?? 0,
   },
 ];

@@ -13,7 +13,7 @@ const LOG_FORBIDDEN =
   "the token lacks permission to read the event log; add the scope read or dm in the developer portal";
 
 /**
- * Logs a bot's operation. A repeated failure is logged when it begins, then at `debug` until it is over.
+ * Logs a bot's operation. Logs a repeated failure once, and then at `debug` until it is over.
  *
  * @returns a function that stops logging
  */
@@ -23,7 +23,7 @@ export function logFacts(bot: object, log: Logger): () => void {
     ...pollLines(log),
     run: (run) => logRun(log, run),
     step(step) {
-      // For most bots, building the line would be wasted work.
+      // Most bots do not log at this level.
       if (!log.isLevelEnabled("debug")) return;
       const { event, type, lane, attempt, trace, step: name, outcome, ref } = step;
       log.debug({ event, type, lane, attempt, trace, step: name, outcome, ref }, "step");
@@ -46,9 +46,8 @@ export function logFacts(bot: object, log: Logger): () => void {
   });
 }
 
-/** Lines about deliveries and event log pages. */
 function intakeLines(log: Logger) {
-  /** Refusal codes since the last stored delivery. */
+  /** Codes of the refusals since the last stored delivery. */
   const refused = new Set<string | undefined>();
   return {
     delivery({ status, code, reason, ms, batch, error, trace }: ChannelMessages["delivery"]) {
@@ -80,9 +79,8 @@ function intakeLines(log: Logger) {
   };
 }
 
-/** Lines about reads of the event log. */
 function pollLines(log: Logger) {
-  /** The failure logged last; `undefined` while the log is readable. */
+  /** The last logged failure. `undefined` while the log is readable. */
   let logged: "unreadable" | "forbidden" | undefined;
   let reachesEnd = true;
   return {
@@ -119,7 +117,7 @@ function logRun(log: Logger, run: ChannelMessages["run"]): void {
   else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
   else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");
   else {
-    // The loop guard warns once for all events that it holds back. A state conflict is resolved once the event has run
+    // The loop guard warns once for all events that it holds back. A state conflict resolves itself when the event runs
     // again.
     const level = run.isLoopHeld || err?.code === "STATE_CONFLICT" ? "debug" : "warn";
     log[level]({ ...about, retryInMs, err }, "event postponed; attempt not counted");

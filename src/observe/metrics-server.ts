@@ -6,7 +6,7 @@ import { sendWebResponse } from "../core/web-adapter.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
 
 /**
- * Serves the metrics on a separate port, so that a network with access to the webhook has no access to the metrics.
+ * Serves the metrics on a separate port, so that clients of the webhook cannot read them.
  *
  * @throws {ServiceBotError} ADDRESS_IN_USE
  * @throws {ConfigError} CONFIG_INVALID
@@ -19,7 +19,7 @@ export async function serveMetrics(
   // Other machines may use any name for this machine.
   const isAllowed = isLoopback(host) ? hostCheck([]) : () => true;
   const handle = async (request: IncomingMessage) => {
-    // Discards the body, because it would otherwise be buffered while the store responds.
+    // Discard the body. Otherwise, it would be buffered while the store responds.
     dropBody(request);
     if (!isAllowed(request)) return page(403, "Use the host name 127.0.0.1 or localhost.\n");
     return await answer(request, metrics);
@@ -33,7 +33,7 @@ export async function serveMetrics(
   });
 }
 
-/** Responds from the raw request, because a web `Request` refuses some Host headers that scrapers send. */
+/** Responds to the raw request. A web `Request` would reject some Host headers that scrapers send. */
 async function answer(
   { method, url = "/" }: IncomingMessage,
   metrics: Pick<Metrics, "text">,

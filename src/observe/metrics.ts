@@ -5,15 +5,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "./pr
 
 export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** One bot's Prometheus metrics. */
 export class Metrics {
   readonly #registry = new Registry();
-  /** Created at startup because it measures the event loop from then on. */
+  /** Created on startup, because it measures the event loop from then on. */
   readonly #process = processRegistry();
   readonly #unsubscribe: () => void;
   #gauges: Gauges | undefined;
 
-  /** @param readsLog whether the bot reads the event log */
   constructor(bot: object, readsLog: boolean) {
     const registry = this.#registry;
     const listeners: Listeners = {
@@ -26,15 +24,14 @@ export class Metrics {
     this.#unsubscribe = subscribe(bot, listeners);
   }
 
-  /** Adds the gauges, which are computed per scrape. */
   watch(sources: GaugeSources): void {
     this.#gauges = new Gauges(this.#registry, sources);
   }
 
-  /** Returns the bot's and the process's metrics in Prometheus text format 0.0.4. Never rejects. */
+  /** Returns the metrics of the bot and the process in the Prometheus text format 0.0.4. Never rejects. */
   async text(): Promise<string> {
     const sample = await this.#gauges?.sample();
-    // No await between update and read, because a concurrent scrape would see a half-finished update.
+    // No await between update and read. Otherwise, a concurrent scrape would see only part of the update.
     this.#gauges?.update(sample);
     const texts = await Promise.all([this.#registry.metrics(), this.#process.metrics()]);
     return texts.join("\n");
@@ -45,20 +42,20 @@ export class Metrics {
   }
 }
 
-/** In seconds, from one disk write up to a sender's timeout. */
+/** In seconds, from a single disk write to a sender's timeout. */
 const STORE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** In seconds, from an empty handler up to the usual time limit. */
+/** In seconds, from an empty handler to the usual time limit. */
 const RUN_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** In seconds. A request's deadline is ten seconds. */
+/** In seconds, up to a request's deadline. */
 const REQUEST_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const OK = "OK";
 
 const UNKNOWN_TYPE = "unknown";
 
-/** Newer types share a label, because a sender must not be able to invent label values. */
+/** Unknown types share a label value, so that a sender cannot create label values. */
 const typeLabel = (type: string) => (isEventType(type) ? type : UNKNOWN_TYPE);
 
 const typeLabels: readonly string[] = [...eventTypes, UNKNOWN_TYPE];
@@ -111,13 +108,13 @@ function countIntake(registry: Registry) {
   return {
     delivery({ status, code, ms }) {
       deliveries.inc({ status, code: code ?? OK });
-      // The system time, which measures deliveries, may have been set back.
+      // Deliveries are timed by the system clock, which may have been set back.
       if (ms !== undefined) seconds.observe(Math.max(0, ms) / 1000);
     },
     batch({ source, ...batch }) {
       const isNew = new Set(batch.stored);
       for (const { id, type } of batch.events) {
-        // Counts an event once if the batch contains it twice.
+        // Count an event only once, even if the batch contains it twice.
         if (isNew.delete(id)) events.inc({ type: typeLabel(type), source });
       }
       duplicates.inc({ source }, batch.duplicates);
@@ -205,7 +202,7 @@ function countRequests(registry: Registry) {
   circuits.set({ circuit: "token", why: "token" }, 0);
   return {
     request({ operation, status, code, ms }) {
-      // Without a response or an error code, the deadline passed or the caller gave up.
+      // Without a response or an error code, the deadline passed or the caller aborted the request.
       const label = code ?? (status === undefined ? "ABORTED" : OK);
       requests.inc({ operation, status: status ?? "none", code: label });
       seconds.observe({ operation }, ms / 1000);
@@ -235,8 +232,8 @@ function countStore(registry: Registry) {
 }
 
 /**
- * Creates a counter whose series exist from the start. A series that first appears with its first event shows no
- * increase, so no alert would notice that event.
+ * Creates a counter whose series exist from the start. Otherwise, a series would appear with its first event and show
+ * no increase, so no alert would notice the event.
  */
 function counter<L extends string>(
   registry: Registry,
@@ -269,8 +266,7 @@ function histogram<L extends string = never>(
 let ofProcess: Registry | undefined;
 
 /**
- * Removed because gauges must not end in `_total`, as Prometheus' linter reports, and because `nodejs_active_resources`
- * has the rest.
+ * Default metrics to remove. Gauges must not end in `_total`, and `nodejs_active_resources` contains the other values.
  */
 const LEFT_OUT = [
   "nodejs_active_handles",

@@ -16,7 +16,7 @@ export interface ObserversOptions {
   readonly log: Logger;
 }
 
-/** One bot's subscribers: its log, and, if enabled, spans, metrics and the report to a local platform. */
+/** One bot's subscribers: its log and, if enabled, its spans, metrics and reports to a local platform. */
 export class Observers {
   readonly #options: ObserversOptions;
   readonly #ends: (() => void)[] = [];
@@ -26,7 +26,7 @@ export class Observers {
   #server: Listening | undefined;
 
   /**
-   * Subscribes before the other parts exist. Metrics and spans are loaded only if enabled.
+   * Subscribes before the bot's other parts exist. Loads metrics and tracing only if they are enabled.
    *
    * @throws {ServiceBotError} TRACING_MISSING
    */
@@ -62,12 +62,11 @@ export class Observers {
     this.#ends.push(() => reporter?.end());
   }
 
-  /** Adds these parts' gauges to the metrics. */
   watch(sources: GaugeSources): void {
     this.#metrics?.watch(sources);
   }
 
-  /** URL of the metrics; `undefined` if not served. */
+  /** URL of the metrics, or `undefined` if they are not served. */
   get metricsUrl(): string | undefined {
     return this.#server && `${this.#server.url}/metrics`;
   }
@@ -88,7 +87,7 @@ export class Observers {
   /**
    * Announces the bot to a local platform.
    *
-   * @param url the bot's server; `undefined` without a server
+   * @param url URL of the bot's server, if it has one
    */
   announce(url: string | undefined): void {
     this.#reporter?.start(url);

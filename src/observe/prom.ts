@@ -1,2 +1,2 @@
-/** Re-exports the parts of prom-client in use. The package bundles them, so a bot installs no further dependency. */
+/** The used parts of prom-client. The package bundles them, so a bot does not install prom-client. */
 export { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";

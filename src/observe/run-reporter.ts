@@ -11,31 +11,28 @@ import {
 import type { ShownError } from "../core/safe-text.ts";
 import { type ChannelMessages, type RunOutcome, subscribe } from "./channels.ts";
 
-/** Maximum number of queued reports. When full, the oldest is dropped. */
+/** Maximum number of queued reports. If the queue is full, the oldest report is dropped. */
 const MAX_QUEUED = 1_000;
 
 /** Maximum number of events whose last error is remembered. */
 const MAX_ORIGINS = 1_000;
 
-/** First stack frame, where the error was created. The frames below depend on what the run awaited. */
+/** The first stack frame, where the error was created. Later frames depend on what the run was waiting for. */
 const FIRST_FRAME = /^ *at .*$/m;
 
-/** In characters. */
 const MAX_MESSAGE_LENGTH = 2_000;
 
-/** In characters. */
 const MAX_STACK_LENGTH = 8_000;
 
-/** In ms. A local platform responds within a few ms. */
+/** Time limit for a request, in ms. A local platform responds within a few milliseconds. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
-/** In ms. A restarted platform does not know the bot's URL until the bot sends it again. */
+/** Interval between announcements, in ms. A restarted platform does not know the bot's URL until the next one. */
 const ANNOUNCE_INTERVAL_MS = 10_000;
 
-/** Longest time a stopping bot waits for its last reports, in ms. */
+/** Maximum time that a stopping bot waits for its last reports, in ms. */
 const CLOSE_TIMEOUT_MS = 500;
 
-/** In bytes. */
 const MAX_ANSWER_BYTES = 1_024;
 
 const reported: Readonly<Partial<Record<RunOutcome, ReportedOutcome>>> = {
@@ -52,23 +49,23 @@ export interface RunReporterOptions {
 }
 
 /**
- * Reports a bot's runs to a local platform, which shows them to the developer. The first request contains no runs. The
- * bot repeats that request every 10 seconds because the platform may restart. Any other platform responds with 404, or
- * with 200 and another body, and receives no further request. A failed report is dropped.
+ * Reports a bot's runs to a local platform, which shows them to the developer. Starts with a request without runs, and
+ * repeats it every 10 seconds because the platform may restart. Any other platform responds with 404, or with 200 and
+ * another body, and then receives no more requests. Reports that cannot be sent are dropped.
  */
 export class RunReporter {
   readonly #options: RunReporterOptions;
   readonly #queue: RunReport[] = [];
-  /** Origin of the last error, by event. */
+  /** Stack frame of each event's last error, by event id. */
   readonly #origins = new Map<string, string>();
   readonly #closing = new AbortController();
   /** Loopback URL of the bot's server. */
   #url: string | undefined;
   #sending: Promise<void> | undefined;
   readonly #unsubscribe: () => void;
-  /** True once the response has identified a local platform. */
+  /** True once a local platform has responded. */
   #isLocal = false;
-  /** True after {@link close}, or once the response has identified another platform. */
+  /** True after {@link close}, or once another platform has responded. */
   #isOff = false;
 
   /** Returns `undefined` unless the platform is on this machine. */
@@ -85,7 +82,7 @@ export class RunReporter {
   /**
    * Announces to the platform that this bot reports its runs.
    *
-   * @param url the URL at which the platform reaches the bot; `undefined` without a server
+   * @param url URL at which the platform can reach the bot, if it has a server
    */
   start(url?: string): void {
     this.#url = url === undefined ? undefined : onLoopback(url);
@@ -100,7 +97,7 @@ export class RunReporter {
 
   #add(run: ChannelMessages["run"]): void {
     const name = reported[run.outcome];
-    // A run that was cut short because the bot stopped is repeated after the restart.
+    // A run cut short because the bot is stopping runs again after the restart.
     const isCutShort = name === "released" && run.error?.code === "NOT_READY";
     if (name === undefined || isCutShort) return;
     const { event: eventId, attempt, ms, retryInMs, conversationId, postId } = run;
@@ -140,7 +137,7 @@ export class RunReporter {
     if (this.#isOff) return;
     this.#sending ??= this.#sendAll().then((isThere) => {
       this.#sending = undefined;
-      // A run can end after the last check of the queue.
+      // A run may have ended since the last check of the queue.
       if (isThere && this.#queue.length > 0) this.#wake();
     });
   }
@@ -157,7 +154,7 @@ export class RunReporter {
     }
   }
 
-  /** Sends runs. Resolves to whether a local platform accepted them; another platform ends the reports. */
+  /** Sends runs. Resolves to true if a local platform accepted them. Stops reporting if another platform responded. */
   async #send(runs: readonly RunReport[]): Promise<boolean> {
     const { status, body } = await this.#post(runs);
     const isAccepted = status === 200 && isAcceptance(body);
@@ -165,7 +162,7 @@ export class RunReporter {
     return isAccepted;
   }
 
-  /** Ends the reports and drops the queue. */
+  /** Stops reporting and drops the queue. */
   end(): void {
     this.#isOff = true;
     this.#closing.abort();
@@ -207,7 +204,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Returns whether a body is a local platform's response, such as `{"accepted": 0}`. */
+/** Returns true if the body is a local platform's response, such as `{"accepted": 0}`. */
 function isAcceptance(body: string): boolean {
   try {
     const { accepted }: { accepted?: unknown } = Object(JSON.parse(body));

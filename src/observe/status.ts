@@ -11,46 +11,51 @@ import type { PollerStatus } from "../poller/snapshot.ts";
 import type { Receiver } from "../receiver/receive.ts";
 
 /**
- * A bot's status, without secrets or users' texts. Times are ms since 1970 on the bot's clock, which ignores changes to
- * the system time. `/readyz?verbose` returns ISO 8601 in UTC, and null for `undefined`. Only `inbox` and the cursor
- * survive a restart of the process.
+ * A bot's status, without secrets or users' text. Times are in ms since 1970 on the bot's clock, which ignores changes
+ * to the system time. `/readyz?verbose` returns them as ISO 8601 in UTC, and returns null for `undefined`. Only `inbox`
+ * and the cursor survive a restart of the process.
  */
 export interface BotStatus {
-  /** Time at which the status was read. */
+  /** Time when the status was read. */
   readonly at: number;
-  /** True while `/readyz` returns 200: the bot has started, is not stopping, and its store responds. */
+  /**
+   * True while `/readyz` returns 200, which means that the bot has started, is not stopping, and its store responds.
+   */
   readonly ready: boolean;
   /**
-   * `auditing`: the webhook delivers the events, and the bot reads the log occasionally. `polling`: the bot reads all
-   * events from the log. `webhook`: the bot never reads the log (DELIVERY=webhook).
+   * `auditing`: the webhook delivers the events, and the bot only checks the log at intervals. `polling`: the bot reads
+   * all events from the log. `webhook`: the bot never reads the log (DELIVERY=webhook).
    */
   readonly mode: Mode | "webhook";
   /** Time of the last mode switch, or of startup. */
   readonly modeSince: number;
-  /** Reason for the current mode, for a human reader. */
+  /** Reason for the current mode, as text. */
   readonly modeReason: string;
-  /** Time when any instance last stored a delivery, including duplicates and empty deliveries. */
+  /** Time when any instance last stored a delivery, including duplicates and deliveries without events. */
   readonly lastDeliveryAt: number | undefined;
   /** `undefined` if the bot never reads the event log. */
   readonly log: LogStatus | undefined;
   /** `undefined` if the store does not respond. */
   readonly inbox: InboxStatus | undefined;
-  /** This instance's budget of requests to the platform; `undefined` without MAX_REQUESTS_PER_MINUTE. */
+  /** This instance's request budget. `undefined` without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
-  /** `undefined` if the bot is one process (SQLite) or the store does not respond. */
+  /** `undefined` if the bot is a single process (SQLite) or the store does not respond. */
   readonly instances: InstancesStatus | undefined;
   /** `undefined` if never restored. */
   readonly restored: RestoredStatus | undefined;
 }
 
-/** The inbox's restore from a backup. */
+/** The last restore of the inbox from a backup. */
 export interface RestoredStatus {
   /** Time of the restore. */
   readonly at: number;
-  /** Events created later were not handled before the restore; `undefined` until a bot has the platform's time. */
+  /**
+   * Creation time of the newest event that may have been handled before the restore. `undefined` until a bot has the
+   * platform's time.
+   */
   readonly until: number | undefined;
   /**
-   * Time when the log was first read to its end after the restore, which recovers events newer than the backup;
+   * Time when the bot first read the log to its end after the restore, which recovers the events that the backup lacks.
    * `undefined` until then. Pending events from before the restore may still be uncertain.
    */
   readonly readAt: number | undefined;
@@ -60,29 +65,29 @@ export interface RestoredStatus {
 export interface LogStatus
   extends Pick<PollerStatus, "cursor" | "lastPollAt" | "lastPollError" | "readToEndAt"> {
   /**
-   * Age of `readToEndAt` in ms; `undefined` until the end was reached. All earlier events in the log are in the inbox,
-   * except events that the platform inserted out of order; the next audit finds those. Normal values go up to the
-   * interval of the mode plus the time of a read.
+   * Age of `readToEndAt` in ms. `undefined` until the end has been reached. The inbox then contains all earlier events
+   * in the log, except any that the platform inserted out of order, which the next audit finds. Normal values are at
+   * most the mode's interval plus the time for a read.
    */
   readonly lagMs: number | undefined;
 }
 
 /** Pending events and dead letters. */
 export interface InboxStatus {
-  /** Events not handled yet, including events that wait for a retry. */
+  /** Events not handled yet, including events waiting for a retry. */
   readonly pending: number;
   /** Time when the oldest pending event was received. */
   readonly oldestPendingAt: number | undefined;
   /** Age of the oldest pending event in ms. */
   readonly oldestPendingAgeMs: number | undefined;
-  /** Events that will not be handled unless an operator retries them. */
+  /** Events that are not handled unless an operator retries them. */
   readonly deadLetters: number;
 }
 
-/** A bot's parts that its status reads. */
+/** The parts of a bot that its status reads. */
 export interface StatusSources {
   readonly clock: Clock;
-  /** Startup time, on `clock`. */
+  /** Startup time on `clock`. */
   readonly startedAt: number;
   readonly isReady: () => Promise<boolean>;
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
@@ -92,14 +97,14 @@ export interface StatusSources {
   readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
 
-/** One measurement of the store. A field is `undefined` if the store did not respond in time. */
+/** A measurement of the store. Fields are `undefined` if the store did not respond in time. */
 export interface StoreSample {
   readonly measures: InboxMeasures | undefined;
-  /** `undefined` also with a store that serves one process only. */
+  /** Also `undefined` if the store serves only one process. */
   readonly shared: SharedReport | undefined;
 }
 
-/** Measures the store. Never rejects. */
+/** Never rejects. */
 export async function sampleStore(inbox: StatusSources["inbox"]): Promise<StoreSample> {
   const unknown = () => undefined;
   const [measures, shared] = await Promise.all([
@@ -115,7 +120,7 @@ export async function readStatus(sources: StatusSources): Promise<BotStatus> {
   return statusOf(sources, ready, await sampleStore(sources.inbox));
 }
 
-/** Builds the status from a sample; an `undefined` sample means that the store does not respond. */
+/** Builds the status from a sample. The sample is `undefined` if the store does not respond. */
 export function statusOf(
   sources: Omit<StatusSources, "isReady">,
   ready: boolean,
@@ -170,14 +175,13 @@ export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, u
 };
 
 /**
- * Serializes the status for JSON: every field is present, times are ISO 8601, and null stands for undefined. Hosts and
- * process ids are left out, because anyone with the token may read the response.
+ * Formats the status for JSON. Every field is present, times are ISO 8601, and null stands for `undefined`. Omits host
+ * names and process ids, because anyone with the token may read the response.
  */
 export function writeStatus(status: BotStatus): WrittenStatus {
   return { ...status, ...writeFields(status) };
 }
 
-/** Names of time fields. */
 const TIME = /^(at|until)$|(At|Since)$/;
 
 const LEFT_OUT: ReadonlySet<string> = new Set(["host", "pid"]);
@@ -200,40 +204,40 @@ function writeField(name: string, value: unknown): unknown {
 
 /** A bot's instances that share a database. Times are as in {@link BotStatus}. */
 export interface InstancesStatus {
-  /** Id of the instance that responds. */
+  /** Id of the responding instance. */
   readonly self: string;
   /** Instances with a heartbeat in the last 15 seconds, oldest first. */
   readonly list: readonly InstanceStatus[];
-  /** Lease on reading the event log; `undefined` if no instance ever held it. */
+  /** Lease on reading the event log. `undefined` if no instance has ever held it. */
   readonly poller: PollerLease | undefined;
-  /** Events that ended in the last 60 seconds on all instances: done, dead or discarded. */
+  /** Number of events that became done, dead or discarded in the last 60 seconds, on all instances. */
   readonly endedLastMinute: number;
 }
 
-/** One instance of a bot. Times are as in {@link BotStatus}. */
+/** An instance of a bot. Times are as in {@link BotStatus}. */
 export interface InstanceStatus {
   readonly id: string;
   /** The machine's host name. */
   readonly host: string;
   /** Process id. */
   readonly pid: number;
-  /** service-bot's version. */
+  /** Version of service-bot. */
   readonly version: string;
-  /** Time at which the instance started. */
+  /** Time when the instance started. */
   readonly startedAt: number;
-  /** Time of the last heartbeat, sent every 5 seconds. */
+  /** Time of the last heartbeat. Instances send one every 5 seconds. */
   readonly seenAt: number;
-  /** Time of the last delivery that the instance stored; `undefined` if none. */
+  /** Time when the instance last stored a delivery. `undefined` if it has stored none. */
   readonly lastDeliveryAt: number | undefined;
 }
 
 /** Lease on reading the platform's event log for all instances. */
 export interface PollerLease {
-  /** Id of the instance that reads the event log; `undefined` if none does. */
+  /** Id of the instance reading the event log. `undefined` if there is none. */
   readonly holder: string | undefined;
-  /** Grows each time another instance takes over. */
+  /** Increases each time another instance takes over. */
   readonly term: number;
-  /** Time when another instance may take over unless the lease is renewed. Renewals happen every 5 seconds. */
+  /** Time when another instance may take over, unless the lease is renewed. It is renewed every 5 seconds. */
   readonly expiresAt: number | undefined;
 }
 

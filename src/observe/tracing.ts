@@ -5,7 +5,7 @@ import { type SpanAddress, spanIn, traceIdOf, traceOf } from "../core/trace.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
 import { type BatchMessage, type RunOutcome, type WorkMessages, works } from "./channels.ts";
 
-/** Subset of `@opentelemetry/api` in use. Declared here so that a bot compiles without the package's types. */
+/** The used parts of `@opentelemetry/api`, declared here so that a bot compiles without the package's types. */
 export interface OpenTelemetryApi {
   readonly ROOT_CONTEXT: ApiContext;
   readonly SpanKind: Readonly<Record<"INTERNAL" | "CLIENT" | "CONSUMER", number>>;
@@ -50,13 +50,13 @@ interface ApiSpan {
 
 type ApiAttributes = Record<string, string | number | boolean>;
 
-/** Span attributes, without secrets or users' texts. */
+/** Span attributes, without secrets or users' text. */
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * Loads the package, which only bots with tracing need.
+ * Loads the package, which only bots with tracing install.
  *
- * @throws {ServiceBotError} TRACING_MISSING, with the package to install
+ * @throws {ServiceBotError} TRACING_MISSING, with the command to install the package
  */
 export async function loadApi(
   load: () => Promise<OpenTelemetryApi> = () => import("@opentelemetry/api"),
@@ -76,13 +76,13 @@ export async function loadApi(
 /**
  * Creates spans for the bot's work. The application's SDK samples and exports them.
  *
- * @returns stops tracing
+ * @returns a function that stops tracing
  * @throws {ServiceBotError} TRACING_MISSING
  */
 export async function startTracing(bot: object, log: Logger): Promise<() => void> {
   const api = await loadApi();
   const tracer = api.trace.getTracer("service-bot", version());
-  // This span never ends, so that no SDK exports it.
+  // This span is never ended, so no SDK exports it.
   const probe = tracer.startSpan("probe", {}, api.ROOT_CONTEXT);
   if (!api.isSpanContextValid(probe.spanContext())) {
     log.warn(
@@ -112,7 +112,7 @@ interface SpanShape<M> {
   readonly atEnd: (message: M) => Attributes;
   /** True if the work gets no span. */
   readonly isSkipped?: (message: M) => boolean;
-  /** True if the span is dropped at its end. */
+  /** True if the span is dropped when the work ends. */
   readonly isDropped?: (message: M) => boolean;
 }
 
@@ -130,7 +130,7 @@ class SpanMaker {
     this.#tracer = tracer;
   }
 
-  /** Creates a span for each piece of work on a channel. @returns unsubscribes */
+  /** Creates a span for each piece of work on a channel. Returns a function that unsubscribes. */
   follow<M extends Message>(channel: TracingChannel<unknown, M>, shape: SpanShape<M>): () => void {
     const start = (message: unknown) => this.#start(message as M, shape);
     const asyncEnd = (message: unknown) => this.#end(message as M, shape);
@@ -163,13 +163,13 @@ class SpanMaker {
     if (message.error !== undefined) {
       const type = typeOf(message.error);
       span.setAttribute("error.type", type);
-      // Leaves out the error's message because it may quote users' texts.
+      // Omit the error's message, because it may quote users' text.
       span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: type });
     }
     span.end();
   }
 
-  /** An active span of this process takes precedence over the stored trace. */
+  /** Returns the parent of a span. An active span in this process takes precedence over the stored trace. */
   #parentOf(stored: string | undefined, isDetached: boolean): ApiContext {
     const { trace, context, ROOT_CONTEXT } = this.#api;
     const current = isDetached ? ROOT_CONTEXT : context.active();
@@ -196,7 +196,7 @@ const pageSpan: SpanShape<WorkMessages["page"]> = {
   isDropped: ({ batch }) => batch?.stored.length === 0,
 };
 
-/** Outcomes, named as in an event's history. */
+/** Names of outcomes, as in an event's history. */
 export const spanOutcomes: Readonly<Record<RunOutcome, string>> = {
   done: "done",
   retry: "failed",
@@ -218,7 +218,7 @@ const runSpan: SpanShape<WorkMessages["run"]> = {
     "service_bot.attempt": attempt,
     "service_bot.source": source,
     "service_bot.late": late,
-    // An event stored without tracing gets a new trace; this attribute links it to the trace id in the log.
+    // An event stored without tracing gets a new trace. This attribute links it to the trace id in the log.
     "service_bot.trace": spanIn(trace) === undefined ? traceIdOf(trace) : undefined,
   }),
   atEnd: ({ outcome }) => ({ "service_bot.outcome": outcome && spanOutcomes[outcome] }),
@@ -235,7 +235,7 @@ const stepSpan: SpanShape<WorkMessages["step"]> = {
 const requestSpan: SpanShape<WorkMessages["request"]> = {
   kind: "CLIENT",
   name: ({ method, template }) => `${method} ${template}`,
-  // The URL is left out because it contains names and search terms.
+  // Omit the URL, because it contains names and search terms.
   atStart({ method, template, baseUrl, number }) {
     const { hostname, port, protocol } = new URL(baseUrl);
     return {
@@ -251,7 +251,7 @@ const requestSpan: SpanShape<WorkMessages["request"]> = {
   isSkipped: ({ kind }) => kind !== "read" && kind !== "write",
 };
 
-/** Messaging attributes, by OpenTelemetry's conventions. */
+/** Messaging attributes from OpenTelemetry's semantic conventions. */
 function messaging(operation: string, type: "receive" | "process"): Attributes {
   return {
     "messaging.system": "service_bot",
@@ -270,7 +270,7 @@ function batchOf(batch: BatchMessage | undefined): Attributes {
   };
 }
 
-/** An error code or class name, not a sentence. */
+/** Matches an error code or class name, but not a sentence. */
 const PLAIN = /^[\w.:-]{1,64}$/;
 
 function typeOf(error: unknown): string {

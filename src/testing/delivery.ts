@@ -2,10 +2,11 @@ import type { OptionTable } from "../core/option-checks.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
 
-/** Signing secret of a bot under test. */
 export const SECRET = "whsec_for_tests_only";
 
-/** Event to deliver. Defaults: a new id and the current time. The compiler checks the payload of a known type. */
+/**
+ * An event to deliver. Default: a new id and the current time. The payload of a known type is checked by the compiler.
+ */
 export interface TestEvent<T extends string = string> {
   readonly id?: string;
   readonly type: T;
@@ -14,18 +15,18 @@ export interface TestEvent<T extends string = string> {
 }
 
 /**
- * Payload of a known type, possibly with fields that the platform added later (section 9 of the platform document), or
- * any object.
+ * Payload of a known type, possibly with fields that the platform added later (section 9 of the platform document). Any
+ * object for other types.
  */
 type TestPayload<T extends string> = T extends EventType
   ? PayloadByType[T] | (PayloadByType[T] & Readonly<Record<string, unknown>>)
   : object;
 
-/** Options for a forged delivery. */
+/** Options for forging a delivery. */
 export interface DeliverOptions {
-  /** Signs with this secret instead of the bot's own. */
+  /** Secret to sign with. Default: the bot's own. */
   readonly secret?: string;
-  /** Signs with this time instead of the current time, in seconds since 1970. */
+  /** Time of the signature, in seconds since 1970. Default: the current time. */
   readonly timestamp?: number;
 }
 
@@ -38,7 +39,7 @@ export interface DeliveryAnswer {
   readonly body: unknown;
 }
 
-/** Builds a signed delivery, as the platform sends it to the webhook (section 4 of the platform document). */
+/** Builds a signed delivery, as the platform would send it (section 4 of the platform document). */
 export function signedDelivery(
   events: readonly object[],
   { secret, timestamp }: Required<DeliverOptions>,

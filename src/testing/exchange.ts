@@ -3,23 +3,23 @@ import { conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventOf, EventType, UnknownEvent } from "../events/types.ts";
 import type { SentByBot } from "./test-platform.ts";
 
-/** An event that a user caused, and the bot's replies. */
+/** An event caused by a user, and the bot's replies. */
 export interface Exchange<T extends string = string> {
-  /** Event as it was delivered, so its excerpt may be cut. */
+  /** The event as delivered. Its excerpt may be truncated. */
   readonly event: EventFor<T>;
-  /** The bot's texts in the event's conversation, or below its post, in order. */
+  /** Texts that the bot wrote in the event's conversation or below its post, in order. */
   readonly replies: readonly string[];
 }
 
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : UnknownEvent;
 
-/** Returns the texts in `sent` that reply to the event. */
+/** Returns the texts that reply to the event. */
 export function repliesTo(event: AnyEvent, sent: readonly SentByBot[]): readonly string[] {
   const place = placeOf(event);
   return sent.filter((one) => placeOfSent(one) === place).map(({ text }) => text);
 }
 
-/** Returns the error for a delivery that the bot refused. */
+/** Returns an error for a delivery that the bot rejected. */
 export function notTaken(status: number, body: unknown): ServiceBotError {
   const { error }: { error?: { code?: string; message?: string } } = { ...Object(body) };
   const { code = "no code", message = "" } = { ...error };
@@ -29,7 +29,7 @@ export function notTaken(status: number, body: unknown): ServiceBotError {
   );
 }
 
-/** Returns a key for the conversation or post in which the bot replies to an event. */
+/** Identifies the conversation or post where the bot replies to an event. */
 function placeOf(event: AnyEvent): string | undefined {
   const conversation = conversationOf(event);
   if (conversation !== undefined) return `dm ${conversation}`;

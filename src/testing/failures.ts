@@ -1,21 +1,21 @@
 import { type RunOutcome, subscribe } from "../observe/channels.ts";
 
-/** A handler's failed run. */
+/** A failed run of an event's handlers. */
 export interface FailedRun {
-  /** The event's id. */
+  /** Id of the event. */
   readonly event: string;
   readonly type: string;
   /** Number of the run, starting at 1. */
   readonly attempt: number;
   /** `retry` and `release`: a later run follows. `dead`: this was the last run. */
   readonly outcome: RunOutcome;
-  /** Error that the handler threw. */
+  /** The error that the handler threw. */
   readonly error: unknown;
 }
 
-/** Part of a bot that {@link Failures} observes. */
+/** The part of a bot that {@link Failures} observes. */
 export interface ObservableBot {
-  /** Registers an observer for handlers' errors. */
+  /** Registers an observer for errors from handlers. */
   onError(
     observer: (
       error: unknown,
@@ -24,12 +24,11 @@ export interface ObservableBot {
   ): unknown;
 }
 
-/** A bot's failed runs. */
 export class Failures {
   readonly all: FailedRun[] = [];
-  /** Errors that handlers threw, until their outcome is stored. */
+  /** Errors that handlers threw, until the outcome is stored. */
   readonly #thrown = new Map<string, unknown>();
-  /** One map per call of `during`: the last error of each event that failed and has not succeeded since. */
+  /** One map per call of `during`, with the last error of each event that failed and has not succeeded since. */
   readonly #watches = new Set<Map<string, unknown>>();
   readonly #unsubscribe: () => void;
 
@@ -42,7 +41,7 @@ export class Failures {
         if (outcome === "done") for (const unhandled of this.#watches) unhandled.delete(event);
         if (shown === undefined) return;
         const key = `${event} ${attempt}`;
-        // If an event cannot be read, no observer gets the error, so the error in the log is used.
+        // For an event that cannot be read, observers are not called. Use the error from the log.
         const error = this.#thrown.has(key)
           ? this.#thrown.get(key)
           : Object.assign(new Error(), shown);
@@ -56,8 +55,8 @@ export class Failures {
   /**
    * Runs `work`.
    *
-   * @throws the error of an event that failed meanwhile and did not succeed later; an AggregateError if several events
-   * did
+   * @throws the error of an event that failed during `work` and did not succeed later, or an AggregateError if there
+   * are several
    */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const unhandled = new Map<string, unknown>();

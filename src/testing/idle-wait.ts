@@ -1,11 +1,14 @@
 import { turn } from "./manual-clock.ts";
 
-/** In ms of real time. A handler that runs longer probably waits for the clock, for example for its timeout. */
+/**
+ * Time limit for handlers, in ms of real time. A handler that runs longer is probably waiting for the clock, for
+ * example for its timeout.
+ */
 const BUSY_TIMEOUT_MS = 1_000;
 
 /**
- * Waits until a bot is idle. Does not wait for a handler that itself waits for the clock, because only the clock can
- * end its wait. Later calls return at once until the bot is idle.
+ * Waits until a bot is idle. Does not wait for a handler that is itself waiting for the clock, because only the test
+ * can advance the clock. Later calls then return immediately, until the bot is idle.
  */
 export class IdleWait {
   readonly #idle: () => Promise<void>;

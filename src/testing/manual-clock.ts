@@ -6,17 +6,17 @@ interface Timer {
   readonly background: boolean;
 }
 
-/** Clock that stands still until a test advances it. */
+/** A clock that stands still until a test advances it. */
 export class ManualClock implements Clock {
   #now: number;
   #timers: Timer[] = [];
 
-  /** @param start milliseconds since 1970. Default: the current time */
+  /** @param start initial time in ms since 1970. Default: the current time */
   constructor(start: number = Date.now()) {
     this.#now = start;
   }
 
-  /** Returns the time in milliseconds since 1970. Does not change until the clock is advanced. */
+  /** Returns the time in ms since 1970. */
   now(): number {
     return this.#now;
   }
@@ -36,14 +36,14 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Advances the clock by `ms` milliseconds, and fires due timers in order. A timer's effects get a turn of the event
-   * loop before the next timer fires. Background timers fire once, at the end, as if the machine had slept. Otherwise a
-   * month would fire them millions of times.
+   * Advances the clock by `ms` milliseconds and fires due timers in order. Before each timer, the effects of the
+   * previous one get time to happen. Background timers fire only once, at the end, as if the machine had been asleep.
+   * Otherwise, advancing by a month would fire them millions of times.
    *
-   * @param settle waits until a timer's work has ended. Default: some turns of the event loop
+   * @param settle waits until a timer's work has ended. Default: a few turns of the event loop
    */
   async advance(ms: number, settle: () => Promise<void> = turn): Promise<void> {
-    // Work in progress may be about to set its timer.
+    // Work in progress may be about to set a timer.
     await settle();
     const until = this.#now + ms;
     for (;;) {
@@ -61,7 +61,7 @@ export class ManualClock implements Clock {
   }
 
   async #fire(timer: Timer, settle: () => Promise<void>): Promise<void> {
-    // An earlier timer may have cancelled this timer.
+    // An earlier timer may have cancelled this one.
     if (!this.#timers.includes(timer)) return;
     this.#timers = this.#timers.filter((other) => other !== timer);
     this.#now = Math.max(this.#now, timer.at);

@@ -1,7 +1,6 @@
-/** Kinds of objects that a test names. */
 export type Kind = "event" | "conversation" | "post" | "comment" | "message" | "person";
 
-/** Prefixes of the platform's ids. */
+/** Kind of each id prefix on the platform. */
 const prefixes: Readonly<Record<string, Kind>> = {
   c: "conversation",
   p: "post",
@@ -10,7 +9,7 @@ const prefixes: Readonly<Record<string, Kind>> = {
   evt: "event",
 };
 
-/** Mapping between a test's names and the platform's names. */
+/** Maps a test's names to the platform's names, and back. */
 export class Names {
   readonly #actual = new Map<string, string>();
   readonly #displayNames = new Map<string, string>();
@@ -23,14 +22,12 @@ export class Names {
     return this.#actual.get(`${kind} ${name}`);
   }
 
-  /**
-   * Returns the platform's name. An unknown name stays unknown, even if the platform uses that name for another object.
-   */
+  /** Returns the platform's name. A name that the test has not used never matches another object on the platform. */
   actual(kind: Kind, name: string): string {
     return this.find(kind, name) ?? (this.#displayNames.has(name) ? `unknown_${name}` : name);
   }
 
-  /** Binds a test's name to a platform name. An existing binding stays. */
+  /** Binds a test's name to a platform name, unless the test's name is already bound. */
   bind(
     kind: Kind,
     name: string | undefined,
@@ -43,7 +40,7 @@ export class Names {
       this.#displayNames.set(actual, shown);
   }
 
-  /** Returns the test's name. A new platform object keeps its id, unless the test uses that id. */
+  /** Returns the test's name. A new platform object keeps its id, unless the test uses the same id. */
   displayName(actual: string, field: string): string {
     const known = this.#displayNames.get(actual);
     if (known !== undefined || /sername$/.test(field)) return known ?? actual;

@@ -1,19 +1,19 @@
 import { checkOptions, type OptionTable } from "../core/option-checks.ts";
 import type { PlatformCode } from "../errors.ts";
 
-/** Options for a refusal: the calls to refuse, and the response. */
+/** Calls to refuse, and the response. */
 export interface RefuseOptions {
-  /** A code from section 7 of the platform document, or a newer code. */
+  /** A code from section 7 of the platform document, or a newer one. */
   readonly code: PlatformCode | (string & Record<never, never>);
-  /** HTTP status. Default: the code's status in section 7, or 400 for another code. */
+  /** HTTP status. Default: the code's status in section 7, or 400 for other codes. */
   readonly status?: number;
-  /** `Retry-After` of the response, in seconds. */
+  /** Value of `Retry-After`, in seconds. */
   readonly retryAfterSeconds?: number;
-  /** `GET` or `POST`. Without `method` and `path`: all calls that the platform can refuse with the code. */
+  /** `GET` or `POST`. Without `method` and `path`, all calls that the platform can refuse with the code match. */
   readonly method?: string;
-  /** Path as in `calls`. `*` stands for any id: `/dm/conversations/*` + `/messages`. */
+  /** Path as in `calls`. `*` matches any id, as in `/dm/conversations/*` + `/messages`. */
   readonly path?: string;
-  /** Number of calls to refuse. Default 1; `Infinity` for all later calls. */
+  /** Number of calls to refuse. Default 1. `Infinity` refuses all later calls. */
   readonly times?: number;
 }
 
@@ -34,9 +34,9 @@ const upload: Fits = (_, path) => path === "/uploads";
 const content: Fits = (method, path) => write(method, path) && !upload(method, path);
 
 /**
- * Codes with their status and their calls. The bot's background requests, such as for the platform's time, must not use
- * up a refusal. Codes for direct messages also apply to posts and comments, so that a test can refuse any write by a
- * handler.
+ * The status of each code, and the calls that it applies to. Background requests, such as for the platform's time, must
+ * not use up a refusal. Codes for direct messages also apply to posts and comments, so that a test can refuse any write
+ * by a handler.
  */
 const codes: { readonly [C in PlatformCode]: readonly [status: number, fits: Fits] } = {
   BLOCKED_HOST: [400, upload],
@@ -77,7 +77,7 @@ export class Refusals {
     });
   }
 
-  /** Uses up the first refusal that matches a call. Returns its response; `undefined` if none matches. */
+  /** Uses up the first refusal that matches a call. Returns its response, or `undefined` if none matches. */
   take(method: string, path: string): Response | undefined {
     const found = this.#waiting.find(({ left, fits }) => left > 0 && fits(method, path));
     if (found === undefined) return undefined;
@@ -86,7 +86,7 @@ export class Refusals {
   }
 }
 
-/** Returns whether the pattern, in which `*` stands for an id, matches the path. */
+/** Returns true if the path matches the pattern. `*` matches an id. */
 function covers(pattern: string, path: string): boolean {
   const [before = "", after] = pattern.split("*");
   if (after === undefined) return pattern === path;

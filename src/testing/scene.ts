@@ -6,9 +6,9 @@ import { PlatformError } from "../platform/error.ts";
 import { plainUsername } from "../platform/input-rules.ts";
 import { type Kind, Names } from "./names.ts";
 
-/** Event that a test invents, with its own ids. */
+/** An event that a test makes up, with its own ids. */
 export interface Happening {
-  /** Larger than earlier ids. Default: a new platform id. */
+  /** Must be larger than earlier ids. Default: a new platform id. */
   readonly id?: string | undefined;
   readonly type: string;
   readonly payload: object;
@@ -16,20 +16,20 @@ export interface Happening {
 
 /** Options for a user's action on the platform. */
 export interface ActOptions {
-  /** The user's name. Default `ada`. An unknown name creates a user. */
+  /** Name of the user. Default `ada`. A new name creates a user. */
   readonly from?: string;
   /**
-   * Post to act on. Default: the bot's newest post. An unknown name creates a post. A mention with this option is a
-   * comment on the post.
+   * Post to act on. Default: the bot's newest post. A new name creates a post. A mention with this option is a comment
+   * on the post.
    */
   readonly postId?: string;
-  /** The bot's comment to reply to or to like. Default for a reply: the bot's newest comment. */
+  /** Comment by the bot to reply to or like. Default for a reply: the bot's newest comment. */
   readonly commentId?: string;
-  /** Number of attached images, from 0 to 4. Default 0. */
+  /** Number of attached images, 0 to 4. Default 0. */
   readonly images?: number;
 }
 
-/** Action with its type and text. */
+/** A user's action, with its type and text. */
 export interface TypedAct extends ActOptions {
   readonly type: EventType;
   readonly text?: string;
@@ -38,24 +38,23 @@ export interface TypedAct extends ActOptions {
 type Act = Parameters<Control["act"]>[0];
 type Acted = ReturnType<Control["act"]>;
 
-/** Author of posts whose author no event names. */
+/** Author of posts whose author is not named in any event. */
 const UNKNOWN = "somebody";
 
 export const DEFAULT_PERSON = "ada";
 
-/** The bot's username on the platform. */
 const BOT = "bot";
 
 const USERNAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,28}[a-z0-9_])?$/;
 
 /**
- * Plays a test's events on a platform. Translates between the test's ids and the platform's, because the test chooses
- * its names and the platform numbers its objects.
+ * Plays a test's events on a platform. Translates ids and names, because a test chooses its own and the platform
+ * numbers its objects.
  */
 export class Scene {
   readonly #control: Pick<Control, "act">;
   readonly #names = new Names();
-  /** First conversation of each user, by the test's names. */
+  /** Each user's first conversation, by the test's names. */
   readonly #conversationOf = new Map<string, string>();
   #strangers = 0;
 
@@ -64,8 +63,8 @@ export class Scene {
   }
 
   /**
-   * Adds an event to the platform's log. Creates its user, its conversation with the message, and its post with the
-   * comment. A repeated id has no effect. An event that the platform could not have sent has no effect either.
+   * Adds an event to the platform's log. Creates its user, conversation and message, or its post and comment. Has no
+   * effect if the id is repeated, or if the platform could not have sent the event.
    */
   play({ id, type, payload }: Happening): void {
     if (id !== undefined && this.#names.has("event", id)) return;
@@ -79,9 +78,9 @@ export class Scene {
   }
 
   /**
-   * Performs a user's action. Returns the resulting events for the bot, with the test's names.
+   * Performs a user's action. Returns the events that the platform creates for the bot, with the test's names.
    *
-   * @param nextId returns the test's id of each event. Default: the id of the platform
+   * @param nextId returns the id of each event. Default: the platform's id
    * @throws {PlatformError} if the platform refuses the action
    */
   act(input: TypedAct, nextId?: () => string): readonly AnyEvent[] {
@@ -89,7 +88,7 @@ export class Scene {
     const username = this.#names.find("person", from) === undefined ? plainUsername(from) : from;
     const acted = this.#act({
       ...{ type, text, images },
-      // The action itself creates a new user, so that the platform can refuse the name.
+      // The action itself creates a new user, so that the platform can reject the name.
       from: this.#names.find("person", username) ?? username,
       postId: this.#post(postId, type === "mention" ? UNKNOWN : BOT),
       commentId: commentId && this.#names.actual("comment", commentId),
@@ -126,7 +125,7 @@ export class Scene {
     return address;
   }
 
-  /** Translates the ids and usernames in a response from the platform. Users' texts stay unchanged. */
+  /** Translates the ids and usernames in a platform response. Users' text stays unchanged. */
   toTest(json: string): string {
     const translated = JSON.parse(json, (key: string, value: unknown) =>
       typeof value === "string" && IDENTIFIER.test(key)
@@ -150,8 +149,8 @@ export class Scene {
   }
 
   #message(conversation: string, who: string, text: string | undefined): Acted {
-    // The platform has one conversation with each user. A test may have several, so each further conversation gets
-    // another user with the same display name.
+    // The platform has a single conversation with each user, but a test may have several. Each further conversation
+    // gets another user with the same display name.
     const first = this.#conversationOf.get(who) ?? conversation;
     this.#conversationOf.set(who, first);
     const from = this.#person(who, first === conversation ? who : `${who} in ${conversation}`);
@@ -211,8 +210,8 @@ export class Scene {
   }
 
   /**
-   * Returns the platform's username of a user. Each later conversation with the user gets a new username that is shown
-   * as the same name.
+   * Returns the platform's username of a user. In each further conversation, the user has another username with the
+   * same display name.
    */
   #person(username: string, key: string = username): string {
     const known = this.#names.find("person", key);
@@ -242,5 +241,5 @@ const kinds: Readonly<Record<string, Kind>> = {
   users: "person",
 };
 
-/** Fields with ids and usernames. A cursor of `GET /events` is an id as well. */
+/** Names of fields with ids and usernames. A cursor of `GET /events` is also an id. */
 const IDENTIFIER = /^id$|Id$|^cursor$|^username$|^authorUsername$/;

@@ -6,7 +6,7 @@ import { ManualClock } from "./manual-clock.ts";
 import { type BotUnderTest, TestBot } from "./test-bot.ts";
 import { ORIGIN, TestPlatform } from "./test-platform.ts";
 
-/** Options that create a bot under test. */
+/** Options for creating a bot under test. */
 export interface TestBotOptions {
   readonly env: Readonly<Record<string, never>>;
   readonly baseUrl: string;
@@ -16,7 +16,7 @@ export interface TestBotOptions {
   readonly delivery: "webhook";
   readonly logLevel: "silent";
   readonly requestRetries: 0;
-  /** In ms. Longer than the default, because the clock stops at every lease renewal. */
+  /** Lease duration in ms. Longer than the default, because the clock stops at each lease renewal. */
   readonly leaseMs: number;
   readonly fetch: Fetch;
   readonly clock: ManualClock;
@@ -36,8 +36,8 @@ const TEST_OPTIONS: OptionTable<TestOptions> = { now: true };
  *     const bot = await testBot(createBot, { now: "2026-11-23" });
  *     assert.deepEqual((await bot.dm("hi")).replies, ["hello"]);
  *
- * @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot, or ignores the options; the error from
- * starting the bot
+ * @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot or ignores the options
+ * @throws any error from starting the bot
  */
 export async function testBot<B extends BotUnderTest>(
   createBot: (options: TestBotOptions) => B | Promise<B>,
@@ -74,7 +74,7 @@ async function create<B extends BotUnderTest>(
   let isRead = false;
   const options: TestBotOptions = {
     ...{ env: {}, clock },
-    // Detects a bot that ignores its options. Such a bot would use the environment and the network.
+    // A bot that ignores its options would use the environment and the network.
     get fetch() {
       isRead = true;
       return fetch;
@@ -85,7 +85,7 @@ async function create<B extends BotUnderTest>(
     databaseUrl: "file::memory:",
     delivery: "webhook",
     logLevel: "silent",
-    // A wait between two tries would last forever, because the clock stands still.
+    // A wait between two attempts would never end, because the clock stands still.
     requestRetries: 0,
     leaseMs: 3_600_000,
   };

@@ -1,28 +1,28 @@
 import { ServiceBotError } from "../errors.ts";
 import { foldUsername } from "../events/lane.ts";
 
-/** Timer that a handler set with `ctx.later`. */
+/** A timer that a handler set with `ctx.later`. */
 export interface ScheduledTimer {
   readonly name: string;
   readonly key: string;
-  /** Data passed to the `onTimer` handler. */
+  /** Data for the `onTimer` handler. */
   readonly data: unknown;
   /** ISO 8601, UTC. */
   readonly dueAt: string;
-  /** Milliseconds from the clock's current time. */
+  /** Time left, in ms. */
   readonly inMs: number;
 }
 
-/** User in a conversation, or a state key. */
+/** A user in a conversation, or a state key. */
 export type StateOf = string | { readonly from?: string };
 
-/** Part of `bot.inbox` that reads states and timers. */
+/** The part of `bot.inbox` that reads events, states and timers. */
 export interface StoredEffects {
   /** Returns an event. */
   show(id: string): Promise<{ readonly lane: string }>;
   /** Returns the state stored under a key. */
   state(key: string): Promise<{ readonly value: string } | undefined>;
-  /** Lists timers by due time, the earliest first. */
+  /** Lists timers, the earliest first. */
   timers(options: { readonly limit: number; readonly after?: string | undefined }): Promise<{
     readonly timers: readonly StoredTimer[];
     readonly next: string | undefined;
@@ -38,7 +38,6 @@ interface StoredTimer {
   readonly dueAt: number;
 }
 
-/** Timers per page. */
 const PAGE = 1_000;
 
 export async function scheduledTimers(
@@ -58,7 +57,7 @@ export async function scheduledTimers(
   return found;
 }
 
-/** Each user's newest message. Its event identifies the conversation's lane. */
+/** The newest message of each user. Its event identifies the conversation's lane. */
 export class Messages {
   readonly #newest = new Map<string, string>();
 

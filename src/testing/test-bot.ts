@@ -26,7 +26,7 @@ import {
 } from "./stored.ts";
 import type { RecordedCall, SentByBot, TestPlatform, UploadedByBot } from "./test-platform.ts";
 
-/** Methods of a `Bot` that a test bot calls. */
+/** The part of a `Bot` that {@link TestBot} calls. */
 export interface BotUnderTest extends ObservableBot {
   /** Starts the bot without a port. */
   start(options: { readonly listen: false }): Promise<void>;
@@ -48,13 +48,13 @@ interface TestBotParts<B> {
 }
 
 /**
- * A bot under test, without port, network, files or account. `dm`, `mention` and the other user actions resolve once
- * the bot has handled the event. They reject with the error of a failed handler, so that no failure goes unnoticed.
+ * A bot under test, without port, network, files or account. User actions such as `dm` and `mention` resolve once the
+ * bot has handled the event. If a handler fails, they reject with its error, so that no failure goes unnoticed.
  * `deliver` never rejects with a handler's error.
  */
 export class TestBot<B extends BotUnderTest = BotUnderTest> {
   readonly bot: B;
-  /** The bot's clock. Stands still until a test advances it. Retries wait for it. */
+  /** The bot's clock, which stands still until a test advances it. Retries wait for it. */
   readonly clock: ManualClock;
   readonly #platform: TestPlatform;
   readonly #failures: Failures;
@@ -69,7 +69,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     this.#failures = failures;
   }
 
-  /** The bot's messages, comments and posts, in order. */
+  /** Messages, comments and posts that the bot wrote, in order. */
   get sent(): readonly SentByBot[] {
     return this.#platform.sent;
   }
@@ -79,7 +79,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return this.#platform.uploads;
   }
 
-  /** The bot's requests to the platform, in order. */
+  /** Requests that the bot sent to the platform, in order. */
   get calls(): readonly RecordedCall[] {
     return this.#platform.calls;
   }
@@ -90,7 +90,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Returns a stored state in its JSON form; `undefined` if there is none.
+   * Returns a stored state in its JSON form, or `undefined` if there is none.
    *
    *     assert.deepEqual(await bot.state({ from: "ada" }), { count: 1 });
    *
@@ -116,8 +116,8 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Sends the bot a direct message. All messages from a user are in one conversation. The event may cut a long text;
-   * the conversation keeps the whole text.
+   * Sends the bot a direct message. All messages from a user are in the same conversation. A long text may be truncated
+   * in the event, but not in the conversation.
    *
    *     const { replies } = await bot.dm("hi", { from: "ada" });
    *
@@ -131,8 +131,8 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Mentions the bot in a new post, or with `postId` in a comment on that post. A text without the bot's name gets
-   * `@bot` in front.
+   * Mentions the bot in a new post or, with `postId`, in a comment on that post. A text that does not mention the bot
+   * gets the prefix `@bot`.
    *
    * @throws the handler's error, if it fails
    */
@@ -207,7 +207,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Delivers an event of any type, such as a custom type.
+   * Delivers an event of any type, including custom types.
    *
    *     await bot.event("poll.closed", { pollId: "7", votes: 12 });
    *
@@ -221,8 +221,8 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Delivers signed events to the webhook, as the platform would. Resolves once the bot has responded to them and
-   * handled them. Does not wait for retries.
+   * Delivers signed events to the webhook, as the platform would. Resolves once the bot has responded and handled the
+   * events. Does not wait for retries.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -239,12 +239,13 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Advances the clock. Each retry runs at its time, and the bot handles all due events before the clock moves on.
+   * Advances the clock. Retries run when they are due, and the bot handles all due events before the clock moves on.
    *
    *     await bot.advance("24h");
    *
-   * @param by milliseconds, a span such as `10m`, `1h30m` or `2d`, or the time at which the clock stops: up to 365 days
-   * @throws the error of the handler, if an event fails and is not handled by the end
+   * @param by milliseconds, a span such as `10m`, `1h30m` or `2d`, or the time at which the clock stops. At most 365
+   * days
+   * @throws the handler's error, if an event fails and is not handled by the end
    */
   async advance(by: When): Promise<void> {
     this.#requireOpen();
@@ -269,7 +270,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return await this.#exchange<T>(events, event as EventFor<T>);
   }
 
-  /** Delivers events, and collects the bot's replies to one of these events. */
+  /** Delivers events and collects the bot's replies to one of them. */
   async #exchange<T extends string>(
     events: readonly AnyEvent[],
     event: EventFor<T>,
@@ -295,7 +296,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
 
   #complete<T extends string>(event: TestEvent<T>): UnknownEvent {
     const createdAt = new Date(this.clock.now()).toISOString();
-    // Delivered unchanged, because a test may forge a payload.
+    // Deliver the payload unchanged, because a test may forge it.
     const payload = event.payload as UnknownEvent["payload"];
     return { id: this.#nextId(), createdAt, ...event, payload };
   }
@@ -305,7 +306,6 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return `evt_test_${String(this.#events).padStart(6, "0")}`;
   }
 
-  /** @throws {ServiceBotError} NOT_STARTED */
   #requireOpen(): void {
     if (!this.#isClosed) return;
     throw new ServiceBotError("NOT_STARTED", "The bot under test is closed. Start a new one.");

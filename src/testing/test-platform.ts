@@ -11,17 +11,17 @@ import { type Happening, Scene, type TypedAct } from "./scene.ts";
 /** A request to the platform. */
 export interface RecordedCall {
   readonly method: string;
-  /** Path below `/api/v1`, as it was sent. */
+  /** Path below `/api/v1`, as sent. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Parsed JSON, or a form; `undefined` without a body. */
+  /** Parsed JSON or a form. `undefined` if there is no body. */
   readonly body: unknown;
 }
 
 /** Text, images or both. */
 interface Content {
   readonly text: string;
-  /** Absent without images. */
+  /** Absent if there are no images. */
   readonly imageKeys?: readonly string[];
 }
 
@@ -31,17 +31,17 @@ export type SentByBot =
   | ({ readonly kind: "comment"; readonly postId: string } & Content)
   | ({ readonly kind: "post" } & Content);
 
-/** An image that a bot uploaded: its bytes, or the URL for the platform to fetch. */
+/** An image that a bot uploaded, as bytes or as a URL for the platform to fetch. */
 export interface UploadedByBot {
   readonly key: string;
-  /** Absent for a URL. */
+  /** Absent if the image is a URL. */
   readonly bytes?: Uint8Array;
-  /** Type of the bytes, such as `image/png`; absent for an address. */
+  /** Media type of the bytes, such as `image/png`. Absent if the image is a URL. */
   readonly contentType?: string;
   readonly url?: string;
 }
 
-/** One-pixel image served for every URL, so that no test needs the network. */
+/** One-pixel image that every URL serves, so that no test needs the network. */
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -58,12 +58,12 @@ export interface TestPlatformOptions {
 
 /**
  * The local platform in the test's process, without a port. It records the bot's calls, creates events for the test,
- * and refuses calls on request. Pass its `fetch` to a client.
+ * and can be made to refuse calls. Pass its `fetch` to a client.
  *
  *     const platform = new TestPlatform();
  *     const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch: platform.fetch });
  *
- * It accepts any token and has no limits. Every upload URL serves a one-pixel image.
+ * It accepts any token and has no limits. Every image URL serves a one-pixel image.
  */
 export class TestPlatform {
   readonly #platform: Platform;
@@ -81,12 +81,12 @@ export class TestPlatform {
     this.#scene = new Scene(this.#platform.control);
   }
 
-  /** The bot's messages, comments and posts, in order. */
+  /** Messages, comments and posts that the bot wrote, in order. */
   get sent(): readonly SentByBot[] {
     return this.#sent;
   }
 
-  /** Requests in order, including refused ones. */
+  /** All requests in order, including refused ones. */
   get calls(): readonly RecordedCall[] {
     return this.#calls;
   }
@@ -97,31 +97,32 @@ export class TestPlatform {
   }
 
   /**
-   * Adds an event to the log. Creates its user, its conversation with the message, and its post with the comment, under
-   * the names in the event. A repeated id has no effect.
+   * Adds an event to the log. Creates its user, conversation and message, or its post and comment, with the names in
+   * the event. A repeated id has no effect.
    */
   happen(event: Happening): void {
     this.#scene.play(event);
   }
 
   /**
-   * Performs a user's action. Returns the events that the platform creates for the bot: two if a comment mentions the
-   * bot. The platform cuts the excerpts as usual. If it refuses the action, this method throws the reason.
+   * Performs a user's action. Returns the events that the platform creates for the bot. A comment that mentions the bot
+   * creates two. Excerpts are truncated as usual.
    *
    *     platform.act({ type: "dm.message", from: "ada", text: "hi" });
    *
-   * @param nextId returns the id of each event. Default: the id of the platform
+   * @param nextId returns the id of each event. Default: the platform's id
+   * @throws {PlatformError} if the platform refuses the action
    */
   act(act: TypedAct, nextId?: () => string): readonly AnyEvent[] {
     const isFirst = !this.#sent.some(({ kind }) => kind === "comment");
-    // Uses another account's post, because a reply below the bot's own post is also a comment event.
+    // Comment on another account's post, because a reply below the bot's own post is also a comment event.
     if (act.type === "reply" && act.commentId === undefined && isFirst) this.#scene.commentAsBot();
     return this.#scene.act(act, nextId);
   }
 
   /**
-   * Refuses the next call, or the next `times` calls, that the platform can refuse with this code (section 7 of the
-   * platform document). With `method` or `path`, refuses the next matching call. A refused call has no effect.
+   * Refuses the next calls that the platform can refuse with this code (section 7 of the platform document): one call,
+   * or `times` calls. With `method` or `path`, refuses only matching calls. A refused call has no effect.
    *
    *     platform.refuse({ code: "BLOCKED" });
    *     platform.refuse({ code: "QUOTA_EXCEEDED", path: "/uploads", retryAfterSeconds: 60, times: 2 });
@@ -132,7 +133,7 @@ export class TestPlatform {
     this.#refusals.add(options);
   }
 
-  /** Responds to a request as the platform does. Pass it to a client or a bot. */
+  /** Responds to a request as the platform would. Pass this function to a client or a bot. */
   readonly fetch: Fetch = async (url, init) => {
     const { pathname, searchParams } = new URL(url);
     const path = pathname.replace("/api/v1", "");
