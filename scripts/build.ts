@@ -6,9 +6,9 @@ import { root } from "./root.ts";
 const dist = join(root, "dist");
 const page = join("platform", "portal", "static");
 
-// Otherwise the package would contain the output of deleted sources.
+// Otherwise, the package would contain the output of deleted sources.
 await rm(dist, { recursive: true, force: true });
 await compile(dist);
-// A platform that runs from the sources serves the same page.
+// A platform that runs from the sources serves this page.
 await rm(join(root, "src", page), { recursive: true, force: true });
 await cp(join(dist, page), join(root, "src", page), { recursive: true });

@@ -7,23 +7,23 @@ import { root } from "./root.ts";
 
 const src = join(root, "src");
 
-/** Path below src. Built separately, because the page is for browsers. */
+/** Path below src. Built separately, because the portal runs in browsers. */
 const PORTAL = join("platform", "portal");
 
-/** The command's entry point, which no module imports. */
+/** The CLI's entry point, which no module imports. */
 const COMMAND = join("cli", "main");
 
 export interface CompileOptions {
-  /** Checking takes ten times longer and does not change the output. Default: true. */
+  /** Type checking makes the build ten times slower and does not change the output. Default: true. */
   readonly checkTypes?: boolean;
 }
 
 /**
- * Builds the package `service-bot` from `src`. The output is a bundle with one file per entry, its declarations, the
- * page of the local platform, and files that are read at runtime, such as SQL.
+ * Builds the `service-bot` package from `src`. The output is a bundle with one file per entry, its declarations, the
+ * portal, and files read at runtime, such as SQL.
  *
- * @returns the source files in the bundle and in the page
- * @throws {Error} with the messages of the compiler
+ * @returns the source files in the bundle and in the portal
+ * @throws {Error} with the compiler's messages
  */
 export async function compile(
   outDir: string,
@@ -46,14 +46,14 @@ export async function compile(
   return [...modules, ...portal.modules];
 }
 
-/** Returns the modules that package.json exports, relative to src and without their extension. */
+/** Returns the modules that package.json exports, relative to src and without extension. */
 function entryNames(exports: Readonly<Record<string, string | { default: string }>>): string[] {
   return Object.values(exports).flatMap((target) =>
     typeof target === "string" ? [] : [target.default.slice("./dist/".length, -".js".length)],
   );
 }
 
-/** Writes the declarations that the entries need. All declarations would double the number of files. */
+/** Writes only the declarations that the entries need. All declarations would double the number of files. */
 async function writeDeclarations(
   outDir: string,
   entries: readonly string[],
@@ -70,7 +70,7 @@ async function writeDeclarations(
   await removeEmptyFolders(outDir);
 }
 
-/** TypeScript keeps `./x.ts` in declarations. Some editors read only `./x.js`. */
+/** TypeScript keeps `./x.ts` in declarations, but some editors read only `./x.js`. */
 const RELATIVE_TS = /((?:\bfrom|\bimport)\s*\(?\s*")(\.{1,2}\/[^"]+)\.ts(")/g;
 
 /** Marks a declaration and its imports as needed, and rewrites the imports to `.js`. */
@@ -99,7 +99,7 @@ async function copyAssets(outDir: string): Promise<void> {
   }
 }
 
-/** Makes a command executable in a checkout. In an installed package, npm does this. */
+/** Makes the CLI executable in a checkout. In an installed package, npm does this. */
 async function makeExecutable(file: string): Promise<void> {
   const text = await readFile(file, "utf8");
   if (!text.startsWith("#!/usr/bin/env node\n")) {

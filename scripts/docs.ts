@@ -20,7 +20,7 @@ const programs = new Map([
 ]);
 
 /**
- * Builds the documentation site, or writes the named parts of docs/. `all` stands for every generated part.
+ * Builds the documentation site, or writes the named parts of docs/. `all` selects all generated parts.
  *
  *     npm run docs
  *     npm run docs -- NAME...

@@ -8,13 +8,14 @@ import { PackCache } from "./pack/cache.ts";
  *
  *     npx node scripts/pack.ts [--cached | --all] [--repository URL] --out DIR
  *
- * `--all` packs `create-service-bot` too, and prints the sizes of both.
+ * `--all` also packs `create-service-bot`, and prints the sizes of both.
  *
- * `--repository` adds the repository to the manifests, because npm requires it for provenance.
+ * `--repository` adds the repository to the manifests. npm requires it for provenance.
  *
- * `--cached` packs an unchanged checkout once and skips type checking. It is for scaffolded bots, not for publishing.
+ * `--cached` skips type checking, and reuses the last tarball of an unchanged checkout. It is for scaffolded bots, not
+ * for publishing.
  *
- * Works in temporary directories, so several packs can run at once, and `dist` stays as it is.
+ * The script works in temporary directories, so several can run at once, and `dist` stays unchanged.
  */
 const { values } = parseArgs({
   options: {

@@ -8,7 +8,7 @@ export const PAGE: string = join(root, "docs/reference/configuration.md");
 
 const HEAD = "| variable | option | default | meaning |\n|---|---|---|---|\n";
 
-/** Returns the page with its table replaced by the variables in `src/config.ts`. */
+/** Returns the page with its table regenerated from `src/config.ts`. */
 export function withTable(page: string): string {
   const start = page.indexOf(HEAD);
   const end = page.indexOf("\n\n", start);
@@ -17,7 +17,7 @@ export function withTable(page: string): string {
   return `${page.slice(0, start)}${HEAD}${rows().join("\n")}${page.slice(end)}`;
 }
 
-/** @throws {Error} if the docstring of an option contradicts the table */
+/** @throws {Error} if an option's docstring contradicts the table */
 function rows(): string[] {
   const main = entryPoints().find(({ name }) => name === "service-bot");
   const members = main?.entries.find(({ name }) => name === "BotOptions")?.members ?? [];

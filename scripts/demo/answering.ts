@@ -2,7 +2,6 @@ import { sign } from "../../src/signature/signature.ts";
 import { chapter, show } from "./report.ts";
 import type { Stage } from "./stage.ts";
 
-/** Checks that the bot answers a message with a message, and a mention with a comment. */
 export async function answering(stage: Stage): Promise<void> {
   chapter("Users talk to the bot");
   const written = await stage.write("ada", "hello");
@@ -33,7 +32,7 @@ export async function answering(stage: Stage): Promise<void> {
   show(`the bot answers a mention with one comment: "${own[0]}"`, own.length === 1, own);
 }
 
-/** Checks that deliveries with an invalid or old signature are refused and have no effect. */
+/** Checks that deliveries with an invalid or old signature are rejected. */
 export async function forgery(stage: Stage, webhook: string): Promise<void> {
   chapter("Forged and altered events");
   const body = JSON.stringify({ events: [forgedEvent()] });
@@ -61,7 +60,7 @@ export async function repeats(stage: Stage): Promise<void> {
     statuses.length === 5 && statuses.every((status) => status === 200),
     statuses,
   );
-  // The bot handles a conversation in order, so the repeats are done once this message is answered.
+  // The bot handles a conversation in order. Once it has answered this message, it has also handled the repeats.
   await stage.answered(await stage.write("cleo", "and now something else"));
   const answers = await stage.answers(written.conversationId);
   show("the bot answered the message once", answers.length === 2, answers);

@@ -5,14 +5,14 @@ import { handled, type Stage, type Written } from "./stage.ts";
 /** Three messages that a killed bot left unfinished, and the process that finishes them. */
 export interface Unfinished {
   readonly restarted: Process;
-  /** The bot replied, but was killed before recording the reply. */
+  /** The bot sent the reply, but was killed before it could record that. */
   readonly said: Written;
-  /** The bot was killed while sending the reply. */
+  /** The bot was killed while it was sending the reply. */
   readonly underWay: Written;
   readonly waiting: Written;
 }
 
-/** Kills the bot with SIGKILL while it has a message in each of three states. */
+/** Kills the bot with SIGKILL while it has a message in each of the three states. */
 export async function killed(stage: Stage, bot: Process, webhook: string): Promise<Unfinished> {
   chapter("The bot is killed at the worst times");
   await stage.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
@@ -23,10 +23,10 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   await stage.control.setFaults({ api: { mode: "hold", match: "write" } });
   const underWay = await stage.write("emil", "is this answered?");
   await stage.happens(
-    "a reply that the platform holds",
+    "a delayed reply",
     (entry) => entry.kind === "fault" && entry.change === "held",
   );
-  tell("the platform holds the request for another reply");
+  tell("the platform delays the request for the bot's next reply");
   const waiting = await stage.write("emil", "is this lost?");
   const status = await acknowledged(stage, waiting);
   show(
@@ -40,8 +40,10 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   await stage.control.setFaults({ api: { mode: "none" } });
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
-  tell("the restarted bot waits 10 s until the killed process's requests have ended,");
-  tell("and then looks for its replies on the platform. Other conversations continue meanwhile");
+  tell("the restarted bot waits 10 s until the killed process's requests must have ended,");
+  tell(
+    "and then looks for its replies on the platform; other conversations continue in the meantime",
+  );
   return { restarted, said, underWay, waiting };
 }
 
@@ -57,7 +59,7 @@ export async function finished(
   const toDora = await stage.answers(said.conversationId);
   show(`the bot does not repeat the posted reply: "${toDora[0]}"`, toDora.length === 1, toDora);
   const toEmil = await stage.answers(waiting.conversationId);
-  show(`the bot sends the held reply once: "${toEmil[0]}"`, toEmil.length === 2, toEmil);
+  show(`the bot sends the delayed reply once: "${toEmil[0]}"`, toEmil.length === 2, toEmil);
   show(
     `the bot does not lose the acknowledged message: "${toEmil[1]}"`,
     toEmil.length === 2,

@@ -1,6 +1,6 @@
 /**
  * Runs `npm run demo`: scaffolds a bot, connects it to a platform, and checks its promises. Each line with a check mark
- * is an assertion. Exits with code 1 at the first broken promise.
+ * is an assertion. The first broken promise ends the demo with exit code 1.
  */
 import { messageOf } from "../../src/errors.ts";
 import { answering, forgery, repeats } from "./answering.ts";
@@ -30,14 +30,14 @@ try {
 async function play(on: Stage): Promise<void> {
   chapter("A bot is scaffolded");
   await on.scaffold(tell);
-  chapter("A platform and the bot start, as two processes");
+  chapter("The platform and the bot start as two processes");
   tell(`platform ${await on.startPlatform()}`);
   const { bot, webhook } = await on.startBot();
   await on.control.saveWebhook({ url: webhook, enabled: true });
   tell(`bot ${webhook}`);
 
   await answering(on);
-  // Finishing takes 10 s, the longest time a request by the killed process can last. Other chapters run meanwhile.
+  // Requests from the killed process can last up to 10 s. Show other chapters while the bot waits for them.
   const unfinished = await killed(on, bot, webhook);
   const { restarted } = unfinished;
   await forgery(on, webhook);
@@ -49,7 +49,7 @@ async function play(on: Stage): Promise<void> {
 
   chapter("The bot stops");
   const { code, signal } = await restarted.end("SIGTERM");
-  show("on SIGTERM the bot finishes running work and exits with code 0", code === 0, {
+  show("on SIGTERM, the bot finishes running work and exits with code 0", code === 0, {
     code,
     signal,
   });
@@ -57,7 +57,6 @@ async function play(on: Stage): Promise<void> {
   process.stdout.write(`\n${promisesKept()} promises checked in ${elapsed()} s.\n`);
 }
 
-/** Checks that every conversation has as many replies as messages. */
 async function accounts(on: Stage): Promise<void> {
   chapter("The bot answered every message once");
   let asked = 0;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { BrokenPromise } from "./report.ts";
 
-/** In ms. Longer than any step of the demo. */
+/** Longest wait for a line, in ms. Longer than any step of the demo. */
 const PATIENCE_MS = 45_000;
 
 export type Line = Readonly<Record<string, unknown>>;
@@ -12,7 +12,6 @@ interface Waiter {
   readonly resolve: (line: Line) => void;
 }
 
-/** A process that the demo starts, and its output. */
 export class Process {
   readonly name: string;
   readonly lines: Line[] = [];
@@ -37,7 +36,7 @@ export class Process {
     });
   }
 
-  /** Waits for the first matching line. Lines already printed count too. */
+  /** Waits for the first matching line. A line that is already printed also counts. */
   async line(what: string, fits: (line: Line) => boolean): Promise<Line> {
     const known = this.lines.find(fits);
     if (known !== undefined) return known;
@@ -56,7 +55,6 @@ export class Process {
     return await within(this.#exit, () => `${this.name} did not end on ${signal}${this.tail()}`);
   }
 
-  /** Returns the last lines, for the failure report. */
   tail(): string {
     return this.#raw
       .slice(-15)

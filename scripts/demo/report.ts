@@ -18,7 +18,7 @@ export function chapter(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
-/** Prints a line without checking anything. */
+/** Prints a line without a check. */
 export function tell(line: string): void {
   process.stdout.write(`${elapsed().padStart(6)} s    ${line}\n`);
 }

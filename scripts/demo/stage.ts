@@ -13,7 +13,7 @@ import { BrokenPromise } from "./report.ts";
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Settings with shorter intervals than the defaults, so that the demo ends in under 30 s. */
+/** Shorter intervals than the defaults, so that the demo takes less than 30 s. */
 export const hurried = {
   POLL_INTERVAL_MS: "300",
   AUDIT_INTERVAL_MS: "1000",
@@ -21,13 +21,13 @@ export const hurried = {
 };
 const PLATFORM_RETRY_MS = "500";
 
-/** Consecutive failures after which the platform disables the webhook. */
+/** Number of consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
 /** A temporary folder with a scaffolded bot, and the demo's processes. */
 export class Stage {
   readonly folder: string;
-  /** Ids of the conversations in which a user has written to the bot. */
+  /** Ids of the conversations with the bot. */
   readonly conversations: Set<string> = new Set();
   readonly #processes = new Set<Process>();
   #env: Record<string, string> = {};
@@ -47,7 +47,7 @@ export class Stage {
     return join(this.folder, "my-bot");
   }
 
-  /** Secret with which the platform signs deliveries. */
+  /** Secret that the platform signs deliveries with. */
   get secret(): string {
     return this.#env.SERVICE_WEBHOOK_SECRET ?? "";
   }
@@ -56,7 +56,7 @@ export class Stage {
     return new ControlClient(this.#platformUrl, { controlToken: this.#controlToken });
   }
 
-  /** Runs create-bot.js, and calls `onLine` with each line that it prints. */
+  /** Runs create-bot.js, and calls `onLine` with each printed line. */
   async scaffold(onLine: (line: string) => void): Promise<void> {
     const script = join(checkout, "create-bot.js");
     const child = spawn(process.execPath, [script, this.botFolder, "--yes", "--no-git"], {
@@ -73,7 +73,7 @@ export class Stage {
     >;
   }
 
-  /** Starts the local platform that is installed in the bot, as a separate process. */
+  /** Starts the local platform from the bot's dependencies, as a separate process. */
   async startPlatform(): Promise<string> {
     const cli = "node_modules/service-bot/dist/cli/main.js";
     const rounds = ["--retry-interval", PLATFORM_RETRY_MS, "--disable-after", `${DISABLE_AFTER}`];
@@ -85,7 +85,11 @@ export class Stage {
     return this.#platformUrl;
   }
 
-  /** Starts the bot. After a restart, pass the earlier port. */
+  /**
+   * Starts the bot.
+   *
+   * @param port the earlier port, if the bot is restarted
+   */
   async startBot(port = "0"): Promise<{ readonly bot: Process; readonly webhook: string }> {
     const env = { ...hurried, SERVICE_BASE_URL: this.#platformUrl, PORT: port };
     const bot = this.#start("bot", ["--import", "service-bot/env", "src/main.ts"], env);
@@ -93,7 +97,6 @@ export class Stage {
     return { bot, webhook: String(webhook) };
   }
 
-  /** Sends a message to the bot as a user. */
   async write(from: string, text: string): Promise<Written> {
     const { events, conversationId } = await this.control.act({ type: "dm.message", from, text });
     const [event] = events;
@@ -109,7 +112,7 @@ export class Stage {
     return messages.filter(({ fromBot }) => fromBot).map(({ text }) => text);
   }
 
-  /** Waits until the bot writes in this conversation. Resolves to its text. */
+  /** Waits until the bot writes in the conversation, and resolves to its text. */
   async answered({ conversationId }: Written): Promise<string> {
     const entry = await this.happens(
       "a reply in the conversation",
@@ -119,7 +122,6 @@ export class Stage {
     return entry.kind === "api" ? (entry.text ?? "") : "";
   }
 
-  /** Waits for a matching entry in the platform's timeline. */
   async happens(what: string, fits: (entry: TimelineEntry) => boolean): Promise<TimelineEntry> {
     const search = async (): Promise<TimelineEntry> => {
       for (;;) {
@@ -132,12 +134,11 @@ export class Stage {
     return await within(search(), () => `did not happen on the platform: ${what}`);
   }
 
-  /** Returns the last lines of every process, for the failure report. */
   tails(): string {
     return [...this.#processes].map((process) => process.tail()).join("");
   }
 
-  /** Ends the running processes and deletes the folder, unless a failure report needs it. */
+  /** Kills the running processes and deletes the folder, unless a failure report refers to it. */
   async clear(keepFolder: boolean): Promise<void> {
     await Promise.allSettled([...this.#processes].map((process) => process.end("SIGKILL")));
     if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
@@ -150,13 +151,11 @@ export class Stage {
   }
 }
 
-/** A message that a user sent to the bot. */
 export interface Written {
   readonly eventId: string;
   readonly conversationId: string;
 }
 
-/** Matches the bot's log line for a handled event. */
 export function handled(eventId: string): (line: Line) => boolean {
   return ({ msg, event }) => msg === "handled" && event === eventId;
 }

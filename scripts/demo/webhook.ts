@@ -22,20 +22,20 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   show("the platform disables the webhook", byItself, disabled);
 
   chapter("The bot reads the platform's event log");
-  tell(`so far, an audit every ${audit} s has looked for lost events`);
+  tell(`until now, the bot has looked for lost events every ${audit} s (audits)`);
   const found = await answer(stage, bot, lost);
   show(`thanks to an audit, the bot answers @ada: "${found}"`, found !== "", lost);
   const line = await bot.line("the switch to polling", switchedTo("polling"));
   show(`the bot logs: "${line.msg}"`, line.level === "warn", line);
   tell(`because ${line.reason}`);
-  tell(`from now on the bot reads the log every ${poll} s (polling)`);
+  tell(`from now on, the bot reads the log every ${poll} s (polling)`);
   for (const from of ["ben", "cleo"]) {
     const text = await answer(stage, bot, await stage.write(from, "and this?"));
     show(`@${from} gets a reply by polling: "${text}"`, text !== "", text);
   }
 }
 
-/** Checks that the bot uses the webhook again after its owner has saved it. */
+/** Checks that the bot returns to the webhook after the owner enables it. */
 export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   chapter("The owner fixes and enables the webhook");
   await stage.control.saveWebhook({ enabled: true });
@@ -62,7 +62,7 @@ export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   );
 }
 
-/** Returns the statuses of the platform's attempts at delivering an event. */
+/** Returns the HTTP statuses of the failed deliveries. */
 async function failures(stage: Stage): Promise<readonly number[]> {
   const statuses: number[] = [];
   while (statuses.length < DISABLE_AFTER) {
@@ -75,7 +75,7 @@ async function failures(stage: Stage): Promise<readonly number[]> {
   return statuses;
 }
 
-/** Waits until a message is handled. Resolves to the bot's reply. */
+/** Waits until a message is handled, and resolves to the bot's reply. */
 async function answer(stage: Stage, bot: Process, written: Written): Promise<string> {
   await bot.line(`${written.eventId} handled`, handled(written.eventId));
   return (await stage.answers(written.conversationId)).at(-1) ?? "";

@@ -1,12 +1,12 @@
 import type { Dependency } from "./tree.ts";
 
-/** Slightly above the current size, so that a new dependency is noticed. */
+/** Slightly above the current size, so that a new dependency fails the check. */
 export const limits: { readonly packages: number; readonly bytes: number } = {
   packages: 95,
   bytes: 34_000_000,
 };
 
-/** Permissive licences: they only require that their text is kept with the code. */
+/** Permissive licences, which only require that their text is kept with the code. */
 export const allowedLicences: readonly string[] = [
   "0BSD",
   "Apache-2.0",
@@ -17,7 +17,7 @@ export const allowedLicences: readonly string[] = [
   "MIT",
 ];
 
-/** Returns one sentence for each exceeded limit and each licence that is not allowed. */
+/** Returns a sentence for each exceeded limit and each licence that is not allowed. */
 export function complaints(tree: readonly Dependency[]): string[] {
   const bytes = totalBytes(tree);
   const named = ({ name, version }: Dependency) => `${name} ${version}`;

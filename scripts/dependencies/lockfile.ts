@@ -4,7 +4,7 @@ import * as z from "zod";
 
 export interface LockedPackage {
   readonly name: string;
-  /** Folder, relative to package-lock.json: `node_modules/a/node_modules/b`. */
+  /** Folder relative to package-lock.json, such as `node_modules/a/node_modules/b`. */
   readonly path: string;
   readonly version?: string | undefined;
   readonly resolved?: string | undefined;
@@ -34,7 +34,7 @@ const lockfile: z.ZodType<{ packages: Record<string, Entry> }> = z.object({
   packages: z.record(z.string(), entry),
 });
 
-/** Returns every package in this folder's package-lock.json, except the root. */
+/** Returns all packages in the folder's package-lock.json except the root. */
 export function lockedPackages(folder: string): readonly LockedPackage[] {
   const text = readFileSync(join(folder, "package-lock.json"), "utf8");
   const { packages } = lockfile.parse(JSON.parse(text));
@@ -43,7 +43,7 @@ export function lockedPackages(folder: string): readonly LockedPackage[] {
     .map(([path, locked]) => ({ ...locked, path, name: path.replace(/^.*node_modules\//, "") }));
 }
 
-/** Returns true for a package that a bot installs; false for development and optional packages. */
+/** Returns true for a package that a bot installs, and false for development and optional packages. */
 export function isProduction({ dev, devOptional, peer }: LockedPackage): boolean {
   return !dev && !devOptional && !peer;
 }

@@ -5,7 +5,7 @@ import { complaints, limits, totalBytes } from "./budget.ts";
 import { dependenciesPage } from "./page.ts";
 import { productionTree } from "./tree.ts";
 
-/** Writes docs/internals/dependencies.md. Prints the largest packages, and fails if the budget is exceeded. */
+/** Writes docs/internals/dependencies.md, prints the largest packages, and fails if the budget is exceeded. */
 const tree = productionTree(root);
 const largest = tree.toSorted((one, other) => other.bytes - one.bytes).slice(0, 10);
 for (const { name, version, license, bytes } of largest) {
@@ -14,7 +14,7 @@ for (const { name, version, license, bytes } of largest) {
 }
 console.log(`and ${tree.length - largest.length} smaller ones`);
 console.log(
-  `${tree.length} packages of ${limits.packages}, ${totalBytes(tree)} bytes of ${limits.bytes}`,
+  `${tree.length} of at most ${limits.packages} packages, ${totalBytes(tree)} of at most ${limits.bytes} bytes`,
 );
 writeFileSync(join(root, "docs/internals/dependencies.md"), dependenciesPage(tree));
 for (const complaint of complaints(tree)) {

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { isProduction, lockedPackages } from "./lockfile.ts";
 
-/** A package that is installed with a bot. */
 export interface Dependency {
   readonly name: string;
   readonly version: string;
@@ -10,14 +9,14 @@ export interface Dependency {
   readonly license: string;
   /** In bytes, without nested packages. */
   readonly bytes: number;
-  /** Whether npm runs one of the package's scripts when it is installed. */
+  /** True if npm runs a script when it installs the package. */
   readonly hasInstallScript: boolean;
 }
 
 /**
- * Returns the packages that a bot installs, sorted by name, from the installation in `root`.
+ * Returns the packages that a bot installs, sorted by name. Reads the installation in `root`.
  *
- * @throws {Error} an installed version differs from package-lock.json
+ * @throws {Error} if an installed version differs from package-lock.json
  */
 export function productionTree(root: string): readonly Dependency[] {
   return lockedPackages(root)
@@ -26,7 +25,9 @@ export function productionTree(root: string): readonly Dependency[] {
       const folder = join(root, path);
       const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
       if (manifest.version !== version) {
-        throw new Error(`${path} is ${manifest.version} and not ${version}: run npm ci.`);
+        throw new Error(
+          `${path} has version ${manifest.version} instead of ${version}. Run npm ci.`,
+        );
       }
       return {
         name: manifest.name,
@@ -52,7 +53,7 @@ interface Manifest {
   readonly gypfile?: boolean;
 }
 
-/** npm also runs node-gyp if there is a binding.gyp, unless the package sets `gypfile` to false. */
+/** If there is a binding.gyp, npm also runs node-gyp, unless the package sets `gypfile` to false. */
 function installScripts({ scripts = {}, gypfile }: Manifest, files: readonly string[]): boolean {
   const named = ["preinstall", "install", "postinstall"].some((name) => name in scripts);
   return named || (files.includes("binding.gyp") && gypfile !== false);

@@ -3,12 +3,12 @@ import { dirname, join, relative } from "node:path";
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
 import { minifySync } from "rolldown/utils";
 
-/** Oldest Node that can run the bundle. */
+/** The oldest Node that can run the bundle. */
 const TARGET = "node20";
 
 /**
- * Bundles the scaffolder into `outDir/create.js`, and its lazily loaded modules into chunks. The format is CommonJS
- * because `import` of a Node module evaluates each of its exports, a third of the time to the first file.
+ * Bundles the scaffolder into `outDir/create.js`, with chunks for lazily loaded modules. The format is CommonJS,
+ * because `import` evaluates every export of a Node module. That would take a third of the time to the first file.
  *
  * @returns the source files in the bundle
  * @throws {Error} if an import cannot be resolved
@@ -17,7 +17,7 @@ export async function bundle(entry: string, outDir: string): Promise<readonly st
   const modules = await write(
     {
       input: entry,
-      // Lets lazy chunks import shared code from the entry instead of from a third file.
+      // Lets chunks import shared code from the entry instead of from a third file.
       preserveEntrySignatures: "allow-extension",
       transform: { target: TARGET },
     },
@@ -31,17 +31,18 @@ export async function bundle(entry: string, outDir: string): Promise<readonly st
 export interface LibraryOptions {
   readonly src: string;
   readonly outDir: string;
-  /** Modules relative to `src`, without their extension. Each becomes a file of the same name. */
+  /** Modules relative to `src`, without extension. Each becomes a file with the same name. */
   readonly entries: readonly string[];
-  /** Packages that remain imports. All others are bundled, because a bundle installs and loads faster. */
+  /** Packages to import at runtime. All others are bundled, because a bundle installs and loads faster. */
   readonly external: readonly string[];
 }
 
 /**
- * Bundles the library into one file per entry, and chunks for shared and lazily loaded modules. Names and lines are
- * kept for readable stack traces.
+ * Bundles the library into one file per entry, with chunks for shared and lazily loaded modules. Keeps names and line
+ * breaks, so that stack traces are readable.
  *
- * Returns and throws as {@link bundle} does.
+ * @returns the source files in the bundle
+ * @throws {Error} if an import cannot be resolved
  */
 export function bundleLibrary(options: LibraryOptions): Promise<readonly string[]> {
   const { src, outDir, entries, external } = options;
@@ -59,13 +60,13 @@ export function bundleLibrary(options: LibraryOptions): Promise<readonly string[
   );
 }
 
-/** Returns the name of the package that a file belongs to. */
+/** Returns the name of a file's package. */
 function packageOf(id: string): string | null {
   const [name, second] = id.split("/node_modules/").at(-1)?.split("/") ?? [];
   return (name?.startsWith("@") ? second : name) ?? null;
 }
 
-/** Keeps `import.meta.url` at the module's own path, so that the module finds the files beside its source. */
+/** Keeps each module's own `import.meta.url`, so that the module finds the files next to its source. */
 function keepModuleUrls(src: string): Plugin {
   const mark = /__moduleUrl\("([^"]+)"\)/g;
   return {
@@ -86,7 +87,7 @@ function keepModuleUrls(src: string): Plugin {
   };
 }
 
-/** Minifies the white space of chunks that contain only packages. */
+/** Removes white space from chunks that contain only packages. */
 function packThirdParty(): Plugin {
   return {
     name: "pack-third-party",
@@ -100,10 +101,11 @@ function packThirdParty(): Plugin {
 }
 
 /**
- * Bundles one module and the packages that it imports into one file. Comments are removed. Names are kept for readable
- * stack traces.
+ * Bundles a module and the packages it imports into one file. Removes comments, and keeps names so that stack traces
+ * are readable.
  *
- * Returns and throws as {@link bundle} does.
+ * @returns the source files in the bundle
+ * @throws {Error} if an import cannot be resolved
  */
 export function bundleModule(entry: string, file: string): Promise<readonly string[]> {
   const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
@@ -115,7 +117,7 @@ async function write(input: InputOptions, output: OutputOptions): Promise<readon
     ...input,
     platform: "node",
     onLog: (_level, { message }) => {
-      // An unresolved import, for example, would fail once the package is installed.
+      // Some warnings, such as an unresolved import, become failures once the package is installed.
       throw new Error(`${input.input} cannot be bundled: ${message}`);
     },
   });

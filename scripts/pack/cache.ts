@@ -21,22 +21,23 @@ const SOURCES = [
   "tsconfig.json",
 ];
 
-/** Folders that are not packed: the scaffolder, and the built page, which packing builds again. */
+/** Folders that are not packed. Packing builds the page again. */
 const APART = [join("src", "create"), join("src", "platform", "portal", "static")];
 
-/** About one for each branch in use. A tarball is about 1 MB. */
+/** Maximum number of cached tarballs, about one per branch in use. A tarball has about 1 MB. */
 const MAX_KEPT = 5;
 
 export interface PackCacheOptions {
   readonly checkout?: string;
   /** Folder for the cached tarballs. */
   readonly folder?: string;
-  /** Packs the checkout into a folder. Resolves to the path of the tarball. */
+  /** Packs the checkout into a folder. Resolves to the tarball's path. */
   readonly pack?: (out: string) => Promise<string>;
 }
 
 /**
- * Packs an unchanged checkout once. Tarballs are named by the hash of their sources, so processes can share the folder.
+ * Packs an unchanged checkout only once. Processes can share the folder, because tarballs are named by the hash of
+ * their sources.
  */
 export class PackCache {
   readonly #checkout: string;
@@ -55,7 +56,7 @@ export class PackCache {
     const kept = await this.#copyKept(hash, out);
     if (kept !== undefined) return kept;
     const packed = await this.#pack(out);
-    // A source that changed during packing may be packed in either version.
+    // If a source changed during packing, the tarball may contain either version.
     if (hashOf(this.#checkout) === hash) await this.#keep(hash, packed);
     return packed;
   }
@@ -95,7 +96,7 @@ export class PackCache {
   }
 }
 
-/** Packs without type checking, which takes most of the time and does not change the output. */
+/** Skips type checking, which takes most of the time and does not change the output. */
 async function packUnchecked(out: string): Promise<string> {
   const { packServiceBot } = await import("./packages.ts");
   return (await packServiceBot(out, { checkTypes: false })).path;
@@ -110,7 +111,7 @@ function hashOf(checkout: string): string {
   return hash.digest("hex").slice(0, 32);
 }
 
-/** Returns the files of a source, relative to the checkout. Returns an empty list if the source is missing. */
+/** Returns a source's files relative to the checkout, or an empty list if the source is missing. */
 function filesIn(checkout: string, source: string): string[] {
   const path = join(checkout, source);
   if (isMissing(path)) return [];

@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 
-/** A package that is bundled in a file of another package. */
+/** A package bundled into a file of another package. */
 export interface Inlined {
   readonly name: string;
-  /** `undefined` if the file does not name it. */
+  /** `undefined` if the file does not name the version. */
   readonly version: string | undefined;
 }
 
 /**
- * Returns the packages that were bundled into published files. Rolldown marks them: `//#region
- * …/node_modules/.pnpm/NAME@VERSION/node_modules/NAME/…`. The result is sorted by name and has each version once.
+ * Returns the packages that were bundled into published files, sorted by name, each version once. Rolldown marks them
+ * with `//#region …/node_modules/.pnpm/NAME@VERSION/node_modules/NAME/…`.
  */
 export async function inlinedIn(files: readonly string[]): Promise<readonly Inlined[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
@@ -19,11 +19,11 @@ export async function inlinedIn(files: readonly string[]): Promise<readonly Inli
   return [...once].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
 
-/** Returns the package that a path belongs to. `undefined` for a file of the bundling package. */
+/** Returns the package of a path, or `undefined` if the path belongs to the bundling package. */
 function packageOf(path: string): Inlined | undefined {
   const [, above = "", name] = /^(.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   if (name === undefined) return undefined;
-  // pnpm may append the versions of peers: `ajv-formats@3.0.1_ajv@8.18.0`.
+  // pnpm may append the versions of peers, as in `ajv-formats@3.0.1_ajv@8.18.0`.
   const [, version] = /\/?\.pnpm\/@?[^@/]+@([^_(/]+)[^/]*\/$/.exec(above) ?? [];
   return { name, version };
 }

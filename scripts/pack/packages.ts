@@ -7,7 +7,7 @@ import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";
 import { thirdPartyNotices } from "./third-party.ts";
 
-/** Oldest Node that runs the scaffolder. Bots need a newer one, which they can install as a dependency. */
+/** The oldest Node that runs the scaffolder. Bots need a newer one, which they can install as a dependency. */
 const SCAFFOLDER_NODE = ">=20.12";
 
 export interface PackOptions extends CompileOptions {
@@ -15,7 +15,11 @@ export interface PackOptions extends CompileOptions {
   readonly repository?: string | undefined;
 }
 
-/** Packs the two packages with the same version into `out`. Throws if one exceeds its size limit. */
+/**
+ * Packs both packages into `out`, with the same version.
+ *
+ * @throws {Error} if a package exceeds its size limit
+ */
 export async function packBoth(out: string, options: PackOptions = {}): Promise<readonly Packed[]> {
   const packed = await Promise.all([packServiceBot(out, options), packScaffolder(out, options)]);
   for (const one of packed) refuseTooLarge(one);
@@ -25,9 +29,7 @@ export async function packBoth(out: string, options: PackOptions = {}): Promise<
 /** Files for bot operators. Not a template. */
 const operations = join(root, "templates", "operations");
 
-/**
- * Packs `service-bot`: the compiled sources without the scaffolder, the portal, and the notices of bundled packages.
- */
+/** Packs `service-bot`: the library, the CLI, the portal, and the licences of bundled packages. */
 export function packServiceBot(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
     await writeNotices(stage, await compile(join(stage, "dist"), options));
@@ -39,7 +41,7 @@ export function packServiceBot(out: string, options: PackOptions = {}): Promise<
   });
 }
 
-/** Packs `create-service-bot`: one bundle and the templates, without dependencies. */
+/** Packs `create-service-bot`: a bundle without dependencies, and the templates. */
 export function packScaffolder(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
     await writeNotices(stage, await bundle(join(root, "src/create/main.ts"), join(stage, "dist")));

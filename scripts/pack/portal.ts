@@ -9,7 +9,6 @@ import { rolldown } from "rolldown";
 
 const require = createRequire(import.meta.url);
 
-/** Folder with the page's sources. */
 const source = fileURLToPath(new URL("../../src/platform/portal", import.meta.url));
 
 export interface BuiltPortal {
@@ -19,8 +18,8 @@ export interface BuiltPortal {
 }
 
 /**
- * Builds the page of the local platform: one script, one style sheet, an icon, and `index.html`. The names of script
- * and style sheet contain a hash, so that a browser never shows an old version.
+ * Builds the local platform's portal: a script, a style sheet, an icon and `index.html`. The file names contain a hash,
+ * so that a browser never shows an old version.
  *
  * @throws {Error} if an import cannot be resolved
  */

@@ -7,7 +7,7 @@ export interface TarEntry {
   readonly mode: number;
 }
 
-/** Returns the files of a .tgz by path. Reads the subset of the format that npm writes (ustar, no links). */
+/** Returns the files in a .tgz, by path. Reads only the part of the format that npm writes (ustar, no links). */
 export function readTar(archive: Uint8Array): Map<string, TarEntry> {
   const bytes = gunzipSync(archive);
   const entries = new Map<string, TarEntry>();

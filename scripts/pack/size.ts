@@ -1,16 +1,16 @@
 import type { Packed } from "./stage.ts";
 
-/** Maximum size of a package: its tarball, its installed size, and its number of files. */
+/** Maximum sizes of a package. */
 type Limit = Pick<Packed, "packedBytes" | "unpackedBytes" | "files">;
 
-/** Slightly above the current sizes, so that an accidental addition is noticed. */
+/** Slightly above the current sizes, so that an accidental addition fails the check. */
 const limits: Readonly<Record<string, Limit>> = {
   "service-bot": { packedBytes: 700_000, unpackedBytes: 2_900_000, files: 310 },
-  // Small, because npm downloads the whole package before the first file of a bot is written.
+  // Small, because npm downloads the whole package before it writes the first file of a bot.
   "create-service-bot": { packedBytes: 200_000, unpackedBytes: 1_000_000, files: 100 },
 };
 
-/** @throws {Error} with every measure that exceeds its limit */
+/** @throws {Error} with each size that exceeds its limit */
 export function refuseTooLarge(packed: Packed): void {
   const limit = limits[packed.name];
   if (limit === undefined) throw new Error(`scripts/pack/size.ts has no limit for ${packed.name}.`);
@@ -25,7 +25,7 @@ export function refuseTooLarge(packed: Packed): void {
 
 const measures = ["packedBytes", "unpackedBytes", "files"] as const;
 
-/** Returns one line for each package. Sizes are in kB of 1,000 bytes. */
+/** Returns a line for each package. Sizes are in kB (1,000 bytes). */
 export function sizeTable(packages: readonly Packed[]): string {
   return packages
     .map(({ name, version, packedBytes, unpackedBytes, files }) => {

@@ -7,7 +7,6 @@ import { readTar } from "./read-tar.ts";
 export interface Packed {
   readonly name: string;
   readonly version: string;
-  /** Path of the tarball. */
   readonly path: string;
   readonly packedBytes: number;
   readonly unpackedBytes: number;

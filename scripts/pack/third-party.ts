@@ -3,14 +3,14 @@ import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Inlined, inlinedIn } from "./inlined.ts";
 
-/** Licences of packages that other packages have bundled, named `NAME@VERSION.txt` with `+` for `/`. */
+/** Licences of packages that other packages have bundled. The files are named `NAME@VERSION.txt`, with `+` for `/`. */
 const heldLicences = fileURLToPath(new URL("licences", import.meta.url));
 
 /**
- * Returns the licences of the packages that these modules belong to, as Markdown. Below each package are the licences
- * of the packages that it has bundled, which are read from `licences`.
+ * Returns the licences of the packages that contain these modules, as Markdown. Each package is followed by the
+ * licences of the packages it has bundled, which are read from `licences`.
  *
- * @param modules paths of files; files outside `node_modules` are part of the project
+ * @param modules paths of files. Files outside `node_modules` belong to this project
  * @throws {Error} if a package's licence is missing
  */
 export async function thirdPartyNotices(
@@ -32,7 +32,7 @@ export async function thirdPartyNotices(
   return `# Third-party code\n\n${[words, ...sections].join("\n\n")}\n`;
 }
 
-/** Returns the folder of the package that a file belongs to. The package may be a nested dependency. */
+/** Returns the folder of a file's package, which may be a nested dependency. */
 function packageFolder(file: string): string | undefined {
   const mark = `${sep}node_modules${sep}`;
   const at = file.lastIndexOf(mark);
@@ -53,7 +53,7 @@ async function notice(folder: string, files: readonly string[], licences: string
   return [`## ${name} ${version} (${license})\n\n${text}`, ...held].join("\n\n");
 }
 
-/** Returns the section of a package that `holder` has bundled. */
+/** Returns the section about a package that `holder` has bundled. */
 async function heldNotice(
   { name, version }: Inlined,
   holder: string,
@@ -62,7 +62,7 @@ async function heldNotice(
   const title = version === undefined ? name : `${name} ${version}`;
   const file = join(licences, `${title.replace("/", "+").replace(" ", "@")}.txt`);
   const stored = await readFile(file, "utf8").catch(() => {
-    throw new Error(`${holder} holds ${title}: add its licence as ${file}.`);
+    throw new Error(`${holder} bundles ${title}. Add its licence as ${file}.`);
   });
   const [license, ...text] = stored.trim().split("\n");
   return `### ${title} (${license}), in ${holder}\n\n${indented(text.join("\n"))}`;
@@ -78,7 +78,7 @@ async function manifestIn(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
 }
 
-/** Returns the licence's text, indented. `undefined` if the folder has none. */
+/** Returns the licence text, indented, or `undefined` if there is none. */
 async function licenceIn(folder: string): Promise<string | undefined> {
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
   if (file === undefined) return undefined;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";
 
-/** A section of the documentation, which is a heading of docs/README.md. */
+/** A section of the documentation: a heading in docs/README.md. */
 export interface Section {
   readonly title: string;
   readonly pages: readonly ListedPage[];
@@ -14,7 +14,7 @@ export interface ListedPage {
   readonly file: string;
 }
 
-/** Reads the sections and their pages, in reading order, from docs/README.md. */
+/** Reads the sections and their pages from docs/README.md, in reading order. */
 export function readContents(): Section[] {
   const text = readFileSync(join(root, "docs", "README.md"), "utf8");
   return text

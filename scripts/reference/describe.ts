@@ -2,7 +2,7 @@ import type { ESTree } from "rolldown/utils";
 import { type Docstring, readDocstring } from "./docstring.ts";
 import type { Declared, Module } from "./module.ts";
 
-/** The description of a name in the reference. */
+/** An exported name's description in the reference. */
 export interface Entry {
   readonly name: string;
   readonly kind: "class" | "error" | "function" | "value" | "type";
@@ -10,7 +10,7 @@ export interface Entry {
   readonly signature: string | undefined;
   readonly docstring: Docstring;
   readonly members: readonly Member[];
-  /** Types of this project that the code mentions, by the name used there. */
+  /** Types of this project that occur in the code, by the name used there. */
   readonly names: ReadonlyMap<string, Declared>;
 }
 
@@ -39,7 +39,7 @@ export function describe(name: string, declared: Declared, isPublic: IsPublic): 
   return { name, kind, signature, docstring: readDocstring(declared.docstring), members, names };
 }
 
-/** Returns the names of types in code. Skips string literals, which may look like types. */
+/** Returns the names of types in code. Ignores string literals, which may look like types. */
 function typesIn(code: string): readonly string[] {
   return code.replaceAll(/"[^"]*"/g, "").match(/\b[A-Z]\w*\b/g) ?? [];
 }
@@ -117,7 +117,7 @@ interface Heritage {
   readonly inherited: readonly Member[];
 }
 
-/** Returns what an interface extends: names of exported types, and members of all others. */
+/** Returns an interface's base types: the names of exported ones, and the members of all others. */
 function heritage({ module, node }: DeclaredInterface, isPublic: IsPublic): Heritage {
   const kept: string[] = [];
   const inherited: Member[] = [];
@@ -181,7 +181,7 @@ function partsOf(module: Module, element: Element, isPublic: IsPublic): readonly
   return parts.filter(({ docstring }) => docstring.text !== "");
 }
 
-/** Replaces `(typeof logLevels)[number]` by the texts of the list. */
+/** Replaces expressions such as `(typeof logLevels)[number]` by the list's values. */
 function withUnions(module: Module, code: string): string {
   return code.replaceAll(/\(typeof (\w+)\)\[number\]/g, (reference, name) => {
     const declared = module.find(name);

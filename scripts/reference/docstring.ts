@@ -1,4 +1,4 @@
-/** A parsed docstring, with the tags that these sources use. */
+/** A parsed docstring, with the tags used in this project. */
 export interface Docstring {
   readonly text: string;
   readonly parameters: readonly string[];
@@ -29,7 +29,7 @@ export function readDocstring(comment: string | undefined): Docstring {
   };
 }
 
-/** Joins prose into one line. Indented text is an example and stays as it is. */
+/** Joins prose into one line. Indented text is an example and stays unchanged. */
 function paragraph(text: string): string {
   const lines = text.split("\n");
   if (text === "" || !lines.every((line) => /^ {2}|^$/.test(line))) return flat(text);
@@ -49,7 +49,7 @@ function parameter(text: string): string {
   return `\`${name}\`: ${rest}`;
 }
 
-/** Formats `{ServiceBotError} INBOX_FULL when …`: the class and the codes become code. */
+/** Formats `{ServiceBotError} INBOX_FULL when …`, with the class and the error codes as code. */
 function thrown(text: string): string {
   const [, name, rest = text] = /^\{(\w+)\}\s*(.*)$/.exec(text) ?? [];
   const codes = rest.replaceAll(/(?<![`\w])[A-Z][A-Z_]{3,}(?![`\w])/g, "`$&`");

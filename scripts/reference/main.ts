@@ -1,4 +1,4 @@
-/** Writes the reference from the docstrings. */
+/** Writes the API reference from the docstrings. */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../root.ts";

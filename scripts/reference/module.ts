@@ -12,17 +12,17 @@ export interface Declared {
   readonly docstring: string | undefined;
 }
 
-/** Identifies a declaration, regardless of the export that led to it. */
+/** Identifies a declaration, no matter which export led to it. */
 export function idOf({ module, node }: Declared): string {
   return `${module.path}:${node.start}`;
 }
 
-/** A source file's declarations as the compiler would emit them. */
+/** The declarations in a source file, as the compiler would emit them. */
 export class Module {
   readonly path: string;
   readonly #text: string;
   readonly #program: ESTree.Program;
-  /** Docstrings by the offset of the node that follows. */
+  /** Docstrings, by the offset of the node that follows. */
   readonly #docstrings: ReadonlyMap<number, string>;
 
   constructor(path: string) {
@@ -57,7 +57,7 @@ export class Module {
     return this.#docstrings.get(start);
   }
 
-  /** Finds a declaration of this file, exported or not, or one that it imports. */
+  /** Finds a declaration in this file, exported or not, or one that the file imports. */
   find(name: string): Declared | undefined {
     for (const statement of this.#program.body) {
       const exported =
@@ -89,7 +89,7 @@ export class Module {
 
 const known = new Map<string, Module>();
 
-/** Returns the module of a source file. Each file is read once. */
+/** Returns the module of a source file. Reads each file only once. */
 export function moduleAt(path: string): Module {
   const module = known.get(path) ?? new Module(path);
   known.set(path, module);

@@ -2,7 +2,6 @@ import type { Entry, Member } from "./describe.ts";
 import type { Docstring } from "./docstring.ts";
 import type { Declared } from "./module.ts";
 
-/** Returns the URL of a declaration's description. */
 export type Places = (declared: Declared) => string | undefined;
 
 const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [
@@ -11,7 +10,7 @@ const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [
   ["Types", ["type"]],
 ];
 
-/** Renders entries in groups with headings, sorted by name. */
+/** Renders entries in groups, sorted by name. */
 export function renderEntries(entries: readonly Entry[], places: Places): string {
   return GROUPS.map(([title, kinds]) => {
     const inGroup = entries.filter(({ kind }) => kinds.includes(kind));
@@ -19,14 +18,14 @@ export function renderEntries(entries: readonly Entry[], places: Places): string
   }).join("");
 }
 
-/** Renders a heading and its entries. Returns an empty string without entries. */
+/** Renders a heading and its entries. Returns an empty string if there are none. */
 export function renderGroup(title: string, entries: readonly Entry[], places: Places): string {
   if (entries.length === 0) return "";
   const rendered = byName(entries).map((entry) => renderEntry(entry, places));
   return `\n## ${title}\n\n${rendered.join("\n")}`;
 }
 
-/** Returns the GitHub anchors of entries on the same page. */
+/** Returns the entries' GitHub anchors, if all are on the same page. */
 export function anchors(...groups: readonly (readonly Entry[])[]): ReadonlyMap<Entry, string> {
   const used = new Map<string, number>();
   const sorted = groups.flatMap((entries) => inOrder(entries));
@@ -44,7 +43,7 @@ function inOrder(entries: readonly Entry[]): Entry[] {
   return GROUPS.flatMap(([, kinds]) => byName(entries.filter(({ kind }) => kinds.includes(kind))));
 }
 
-/** Ignores case, and puts upper case first. A locale would make the order depend on the machine. */
+/** Ignores case, and puts upper case first. A locale-aware order would depend on the machine. */
 function byName(entries: readonly Entry[]): Entry[] {
   const key = ({ name }: Entry) => `${name.toLowerCase()} ${name}`;
   return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
@@ -72,7 +71,7 @@ function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
 }
 
-/** Returns the paragraphs of a docstring. Errors end a short paragraph, and otherwise have their own. */
+/** Returns a docstring's paragraphs. Errors are appended to a short paragraph, and otherwise form their own. */
 function paragraphs({ text, parameters, returns, throws }: Docstring): string[] {
   const list = [
     ...(parameters.length === 0 ? [] : [parameters.map(sentence).join(" ")]),
@@ -88,7 +87,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Returns links to the names that an entry's code mentions. */
+/** Returns links to the types that an entry's code mentions. */
 function mentioned({ names }: Entry, places: Places): string[] {
   return [...names].flatMap(([name, declared]) => {
     const place = places(declared);

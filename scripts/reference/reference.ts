@@ -49,7 +49,7 @@ export function entryPoints(): EntryPoint[] {
   }));
 }
 
-/** Returns the pages of the reference by their path below docs/. */
+/** Returns the reference's pages, by path below docs/. */
 export function reference(points: readonly EntryPoint[] = entryPoints()): Map<string, string> {
   const pages = new Map([["reference/api/README.md", index(points)]]);
   for (const point of points) {
@@ -64,7 +64,7 @@ interface Told {
   readonly unexported: readonly PublicEntry[];
 }
 
-/** Assigns each entry to one page. The smaller entry point documents a shared export. */
+/** Assigns each entry to a page. An export shared by two entry points is documented with the smaller one. */
 function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
   const smallestFirst = points.toSorted((a, b) => a.entries.length - b.entries.length);
   const seen = new Set<string>();
@@ -79,7 +79,7 @@ function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
   );
 }
 
-/** Returns each documented declaration's URL and page. */
+/** Returns the URL and page of each documented declaration. */
 function addresses(told: ReadonlyMap<EntryPoint, Told>): ReadonlyMap<string, string> {
   return new Map(
     [...told].flatMap(([{ name }, { own, unexported }]) => {
@@ -104,12 +104,11 @@ function page(point: EntryPoint, points: readonly EntryPoint[]): string {
   return [
     `${WRITTEN}\n\n# ${point.name}\n\n${point.about}\n`,
     renderEntries(own, places),
-    renderGroup("Named above, and not exported", unexported, places),
+    renderGroup("Unexported types used above", unexported, places),
     ...(links.length === 0 ? [] : [`\n## Also exported\n\n${wrapped(links)}.\n`]),
   ].join("");
 }
 
-/** Puts each link on its own line, for readable Markdown. */
 function wrapped(links: readonly string[]): string {
   return links.join(",\n");
 }

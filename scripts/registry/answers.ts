@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** In ms. The longest start of a server, and the interval of its polls. */
+/** Time limit for starting a server and interval between polls, in ms. */
 const PATIENCE_MS = 60_000;
 const EVERY_MS = 50;
 
-/** Polls a URL. Returns true at the first 2xx response; false if the server ends or takes too long. */
+/** Polls a URL. Returns true on the first 2xx response, or false if the server ends or does not respond in time. */
 export async function answers(url: string, isRunning: () => boolean): Promise<boolean> {
   const until = Date.now() + PATIENCE_MS;
   while (isRunning() && Date.now() < until) {

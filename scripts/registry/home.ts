@@ -3,10 +3,10 @@ import { delimiter, join } from "node:path";
 import type { Surroundings } from "./program.ts";
 
 /**
- * Creates an empty working directory and an empty home, which has only npm's registry and an author for git. Package
- * caches are in the home, so they are empty too.
+ * Creates an empty working directory and an empty home folder. The home contains only npm's registry setting and an
+ * author for git. It also holds the package caches, so they are empty too.
  *
- * @param commands folders for the front of the PATH
+ * @param commands folders to put first on the PATH
  */
 export async function emptyHome(
   folder: string,
@@ -19,7 +19,7 @@ export async function emptyHome(
   await writeFile(join(home, ".npmrc"), lines.join("\n"));
   const author = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" };
   const committer = { GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" };
-  // Drops the folders that `npm run` has prepended, with this checkout's commands.
+  // Drop the folders with this checkout's commands, which `npm run` puts first.
   const system = (process.env["PATH"] ?? "")
     .split(delimiter)
     .filter((each) => !each.includes("node_modules"));

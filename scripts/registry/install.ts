@@ -7,8 +7,8 @@ interface Manifest {
 }
 
 /**
- * Installs missing or outdated dependencies of a nested package, such as the benchmarks, whose peers are not project
- * dependencies.
+ * Installs missing or outdated dependencies of a nested package. The benchmarks, for example, use packages that are not
+ * dependencies of the project.
  */
 export function installDependencies(folder: URL): void {
   const missing = missingDependencies(folder);

@@ -5,12 +5,11 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Exit code and output of a program. */
 export interface Ended {
-  /** `undefined` if the program could not be started, or was ended by a signal. */
+  /** `undefined` if the program could not be started, or if a signal ended it. */
   readonly code: number | undefined;
   readonly stdout: string;
-  /** Both streams, in the order of arrival. */
+  /** Both streams, in order of arrival. */
   readonly output: string;
 }
 
@@ -48,7 +47,7 @@ export class Program {
         this.#output += error.message;
         end(undefined);
       });
-      // The streams close when the last process of the group has ended.
+      // The streams close when the last process in the group has ended.
       this.#child.once("close", (code) => end(code ?? undefined));
     });
   }
@@ -71,7 +70,11 @@ export class Program {
   }
 }
 
-/** Runs a command. Throws if it takes longer than `patienceMs`. */
+/**
+ * Runs a command.
+ *
+ * @throws {Error} if the command takes longer than `patienceMs`
+ */
 export async function complete(
   command: string,
   args: readonly string[],

@@ -13,8 +13,8 @@ import { installDependencies } from "./install.ts";
 const own = new URL("./", import.meta.url);
 
 /**
- * An npm registry on loopback that serves our packages. It forwards other requests to the configured registry, and
- * caches the responses for this run.
+ * An npm registry on loopback that serves this project's packages. It forwards other requests to the configured
+ * registry, and caches the responses for this run.
  */
 export class Registry {
   readonly url: string;
@@ -50,7 +50,7 @@ export class Registry {
 
   async publish({ path }: Packed): Promise<void> {
     const userconfig = join(this.#folder, "npmrc");
-    // npm requires a token, although this registry accepts packages from every user.
+    // npm requires a token, although this registry accepts packages from anyone.
     await writeFile(userconfig, `${this.url.slice("http:".length)}:_authToken=nobody\n`);
     const args = ["publish", path, "--registry", this.url, "--userconfig", userconfig];
     const { code, output } = await run("npm", args, { cwd: this.#folder, env: process.env });
@@ -84,7 +84,10 @@ export async function publishBoth(): Promise<{
   }
 }
 
-/** Never forwards requests for our names, because another registry may have a package of the same name. */
+/**
+ * Requests for this project's names are never forwarded, because another registry may have packages with the same
+ * names.
+ */
 async function settings(folder: string): Promise<object> {
   const ours = { access: "$all", publish: "$all" };
   return {
@@ -104,7 +107,7 @@ async function settings(folder: string): Promise<object> {
 
 async function upstream(cwd: string): Promise<string> {
   const registry = await npmSetting("registry", cwd);
-  if (registry === undefined) throw new Error("npm reports no registry.");
+  if (registry === undefined) throw new Error("npm has no registry setting.");
   return registry;
 }
 
@@ -117,7 +120,7 @@ async function trusted(cwd: string): Promise<NodeJS.ProcessEnv> {
 async function npmSetting(name: string, cwd: string): Promise<string | undefined> {
   const args = ["config", "get", name, "--loglevel=error"];
   const { code, output } = await run("npm", args, { cwd, env: process.env });
-  if (code !== 0) throw new Error(`npm does not say its ${name}:\n${tail(output)}`);
+  if (code !== 0) throw new Error(`Cannot read the npm setting ${name}:\n${tail(output)}`);
   const value = output.trim();
   return value === "" || value === "null" || value === "undefined" ? undefined : value;
 }

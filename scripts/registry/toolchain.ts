@@ -5,8 +5,8 @@ import { run, tail } from "../../src/create/io.ts";
 import { root } from "../root.ts";
 
 /**
- * Versions for the checks: the current release of each Node line, except the oldest line with its oldest supported
- * release. `node20` is the oldest Node that runs the scaffolder. npm is the bundled version or newer.
+ * Versions for the checks: the current release of each Node line, but the oldest supported release of the oldest line.
+ * `node20` is the oldest Node that runs the scaffolder. npm is the bundled version or newer.
  */
 export const nodes = {
   node20: { node: "20.12.0", npm: "10.9.3" },
@@ -19,7 +19,7 @@ const PNPM = "12.21.0";
 
 export type NodeName = keyof typeof nodes;
 
-/** Returns folders for the front of a PATH: Node, its npm, and pnpm on request. */
+/** Returns folders to put first on the PATH, with Node, its npm, and pnpm on request. */
 export async function commandsOf(
   name: NodeName,
   packageManager: "npm" | "pnpm",
@@ -31,9 +31,9 @@ export async function commandsOf(
 }
 
 /**
- * Installs a package with a command once for all runs.
+ * Installs a package with a command. Later runs reuse it.
  *
- * @returns the folder with its commands
+ * @returns the folder with the commands
  */
 async function installed(name: string, version: string): Promise<string> {
   const cache = join(root, "node_modules", ".cache", "release-check");
@@ -52,7 +52,7 @@ async function installed(name: string, version: string): Promise<string> {
 }
 
 async function install(folder: string, spec: string): Promise<void> {
-  // The package `node` downloads its binary in an install script.
+  // The `node` package downloads its binary in an install script.
   const manifest = { private: true, allowScripts: { node: true } };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   const args = ["install", spec, "--no-audit", "--no-fund", "--loglevel=error"];

@@ -1,13 +1,12 @@
 import { parseArgs } from "node:util";
 import { type Cell, cells, chooseCells, sampleCells } from "./cells.ts";
 
-/** The parsed CLI flags. */
 export interface Wanted {
   readonly help: boolean;
   readonly cells: readonly Cell[];
-  /** Whether to time the scaffolder against its peer. */
+  /** True to time the scaffolder against create-vite. */
   readonly timings: boolean;
-  /** Whether a ratio above the limit is a failure. Disable on a shared machine. */
+  /** True if a ratio above the limit is a failure. Disable this on a shared machine. */
   readonly judged: boolean;
 }
 
@@ -20,7 +19,7 @@ export const USAGE = `npm run release:check -- [--only CELLS] [--sample] [--quic
   --only CELLS  node26, minimal/postgres, starter/sqlite/node24/npm; separate several with commas; no timings
   --sample      a few cells that cover each template, store, Node and package manager; with timings
   --quick       one cell, no timings
-  --no-limit    the timings are printed but cannot fail, for machines with other load`;
+  --no-limit    print the timings without judging them, for machines with other load`;
 
 /** @throws {Error} if a flag or its value is invalid */
 export function parseArguments(args: readonly string[]): Wanted {

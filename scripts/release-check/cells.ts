@@ -1,7 +1,7 @@
 import { type Store, stores, type Template, templates } from "../../src/create/options.ts";
 import { type NodeName, nodes } from "../registry/toolchain.ts";
 
-/** One combination of template, store, Node and package manager. */
+/** A combination of template, store, Node and package manager. */
 export interface Cell {
   readonly template: Template;
   readonly store: Store;
@@ -9,7 +9,7 @@ export interface Cell {
   readonly packageManager: "npm" | "pnpm";
 }
 
-/** Too old for bots. The scaffolder adds Node to their dependencies. */
+/** Too old for bots, so the scaffolder adds Node to their dependencies. */
 const TOO_OLD: NodeName = "node20";
 
 const packageManagers: readonly Cell["packageManager"][] = ["npm", "pnpm"];
@@ -27,13 +27,13 @@ export const cells: readonly Cell[] = templates.flatMap((template): Cell[] => [
   { template, store: stores[0], node: TOO_OLD, packageManager: "npm" },
 ]);
 
-/** `starter/sqlite/node24/npm` */
+/** Returns a name such as `starter/sqlite/node24/npm`. */
 export function nameOf({ template, store, node, packageManager }: Cell): string {
   return [template, store, node, packageManager].join("/");
 }
 
 /**
- * Returns the cells that match any of the patterns. A pattern is a list of names, separated by slashes, such as
+ * Returns the cells that match any of the patterns. A pattern is one or more names separated by slashes, such as
  * `node24`, `minimal/postgres` or `starter/sqlite/node26/npm`.
  *
  * @throws {Error} if a pattern matches no cell

@@ -1,7 +1,7 @@
 import { look } from "../../test/support/postgres/look.ts";
 import { PostgresServer } from "../../test/support/postgres/server.ts";
 
-/** A PostgreSQL server that starts with its first database. */
+/** A PostgreSQL server that starts when the first database is created. */
 export class Databases {
   #server: Promise<PostgresServer> | undefined;
   #made = 0;

@@ -9,7 +9,7 @@ import { commandsOf } from "../registry/toolchain.ts";
 import { isAnswered, SAID } from "./answer.ts";
 import { type Cell, nameOf } from "./cells.ts";
 
-/** Steps that a new user takes, in order. */
+/** A new user's steps, in order. */
 export const steps = ["create", "test", "typecheck", "dev", "answer"] as const;
 
 export type Timings = Readonly<Record<(typeof steps)[number], number>>;
@@ -17,17 +17,16 @@ export type Timings = Readonly<Record<(typeof steps)[number], number>>;
 /** A failed step. The message ends with the last lines of output. */
 export class BrokenJourney extends Error {}
 
-/** In ms. Long enough for an install with an empty cache. */
+/** Time limit for a step, in ms. Long enough to install packages with an empty cache. */
 const PATIENCE_MS = 240_000;
 
-/** Services that a bot uses. */
 export interface Ground {
   readonly registryUrl: string;
   readonly databaseUrl: () => Promise<string>;
 }
 
 /**
- * Creates a bot in an empty directory with an empty home, and follows its README.
+ * Creates a bot in an empty directory with an empty home folder, and follows the bot's README.
  *
  * @throws {BrokenJourney}
  */
@@ -62,7 +61,7 @@ async function walk(cell: Cell, ground: Ground, start: Surroundings): Promise<Ti
 
 function createArguments({ template, store, packageManager }: Cell): readonly string[] {
   const flags = ["--yes", "--template", template, "--store", store];
-  // npm passes only the arguments after `--`; pnpm passes all.
+  // npm passes on only the arguments after `--`, and pnpm passes on all of them.
   const between = packageManager === "npm" ? ["--"] : [];
   return ["create", "service-bot@latest", "my-bot", ...between, ...flags];
 }

@@ -1,15 +1,15 @@
 import type { Result } from "../../bench/harness/results.ts";
 
-/** Highest ratio of our time to the peer's. */
+/** Maximum ratio of the scaffolder's time to create-vite's. */
 export const LIMIT = 1.2;
 
-/** Repeated, because other work on the machine can disturb a measurement. */
+/** Measurements are repeated, because other work on the machine can disturb them. */
 const TRIES = 3;
 
 /**
  * Measures up to {@link TRIES} times, until each figure has been within the limit once.
  *
- * @returns the figures above the limit in every try
+ * @returns the figures that exceeded the limit every time
  */
 export async function aboveLimit(
   measure: () => Promise<readonly Result[]>,

@@ -1,6 +1,6 @@
 /**
  * Runs `npm run release:check`: publishes the packages to a registry on loopback, and uses them as a new user would. If
- * a step in any cell fails, prints the end of its output and exits with code 1.
+ * a step fails in any cell, prints the end of its output and exits with code 1.
  */
 import { messageOf } from "../../src/errors.ts";
 import { sizeTable } from "../pack/size.ts";
@@ -14,7 +14,7 @@ import { compareWithPeer } from "./timings.ts";
 
 let stopped = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  // Running programs fail after a signal, so the usual cleanup follows.
+  // Killed programs fail, so the usual cleanup follows.
   process.once(signal, () => {
     stopped = true;
     killAll();

@@ -8,13 +8,13 @@ import { aboveLimit, LIMIT } from "./limit.ts";
 
 const ROUNDS = 5;
 
-/** Runs per round, of which the fastest counts. */
+/** Runs per round. Only the fastest counts. */
 const STARTS = 25;
 
 /**
- * Times the scaffolder against create-vite with this registry, and prints the ratios.
+ * Times the scaffolder against create-vite, both with this registry, and prints the ratios.
  *
- * @returns whether each ratio was within the limit in one of the tries; true if ratios are not judged
+ * @returns true if each ratio was within the limit at least once, or if ratios are not judged
  */
 export async function compareWithPeer(
   registryUrl: string,

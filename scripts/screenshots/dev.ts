@@ -13,7 +13,6 @@ export class Dev {
     this.portal = portal;
   }
 
-  /** Resolves once the bot is ready. */
   static async start(cwd: string, env: Readonly<Record<string, string | undefined>>): Promise<Dev> {
     const command = ["node_modules/service-bot/dist/cli/main.js", "dev"];
     const stdio = ["ignore", "pipe", "inherit"] as const;

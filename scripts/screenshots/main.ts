@@ -1,6 +1,6 @@
 /**
- * Takes the pictures for README.md and docs/start/tour.md: creates a bot, starts `npm run dev`, and uses the page in a
- * browser.
+ * Takes the pictures for README.md and docs/start/tour.md. Creates a bot, starts `npm run dev`, and uses the portal in
+ * a browser.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ import { scenes } from "./scenes.ts";
 
 const out = join(root, "docs", "images");
 
-/** In CSS pixels. The pictures have twice as many pixels. */
+/** In CSS pixels. The pictures have twice the resolution. */
 const WINDOW = { width: 1120, height: 700 };
 
 const folder = await mkdtemp(join(tmpdir(), "service-bot-screenshots-"));
@@ -52,7 +52,7 @@ async function takePictures(portal: string): Promise<void> {
       // Wait until the notification disappears, because it covers the page.
       await page.locator(".toast").first().waitFor({ state: "detached" });
       const picture = await page.screenshot({ animations: "disabled" });
-      // A small palette reduces the file to a tenth.
+      // A small palette reduces the file to a tenth of its size.
       const { size: bytes } = await sharp(picture)
         .png({ palette: true, colours: 128, effort: 10 })
         .toFile(join(out, `${name}.png`));

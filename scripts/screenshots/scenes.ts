@@ -8,7 +8,7 @@ export interface Scene {
   play(page: Page): Promise<void>;
 }
 
-/** Scenes for the pictures. Each scene continues from the previous one. */
+/** Each scene continues from the previous one. */
 export const scenes: readonly Scene[] = [
   {
     name: "portal-chat",

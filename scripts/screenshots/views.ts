@@ -1,6 +1,6 @@
 /**
- * Takes screenshots of every view of the portal, for visual inspection: empty, in use and in trouble, on a desktop and
- * a phone, in light and dark. The pictures are not part of docs/ or of git.
+ * Takes screenshots of every view of the portal, for visual inspection: empty, in use and in trouble, on desktop and
+ * phone, in light and dark mode. The pictures are not part of docs/ and not in git.
  *
  *     npm run docs -- views
  *     node scripts/screenshots/views.ts [DIR]
@@ -42,7 +42,7 @@ try {
   await platform.stop();
 }
 
-/** Starts a bot that answers, sets a timer, and throws if a user asks for a price. */
+/** Starts a bot that replies, sets a timer, and throws if a user asks for a price. */
 async function startBot({ url, apiKey, webhookSecret, control }: Platform): Promise<Bot> {
   const made = new Bot({
     ...{ env: {}, baseUrl: url, apiKey, webhookSecret, port: 0 },
@@ -73,7 +73,7 @@ async function use(on: Platform): Promise<void> {
   await on.waitFor("run", ({ outcome }) => outcome === "done");
 }
 
-/** Creates a dead letter, and returns its id. */
+/** Creates a dead letter and returns its id. */
 async function trouble(on: Platform): Promise<string> {
   const { control } = on;
   const { events } = control.act({ type: "dm.message", from: "ada", text: "what is the price?" });

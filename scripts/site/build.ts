@@ -10,7 +10,7 @@ const site = join(root, "site");
 export interface SiteOptions {
   /** Path of the site on its host, with a slash at both ends. Default: `/`. */
   readonly base?: string | undefined;
-  /** URL of the repository. Links to files that are not pages lead there. Without the URL, they become plain text. */
+  /** URL of the repository, for links to files that are not pages. If it is missing, these links become plain text. */
   readonly repository?: string | undefined;
   /** Default: `site/.vitepress/dist`. */
   readonly folder?: string | undefined;

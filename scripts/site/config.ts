@@ -4,10 +4,10 @@ import { root } from "../root.ts";
 import { EXCLUDED, pageOf, siteTarget } from "./pages.ts";
 import { githubSlug } from "./slug.ts";
 
-/** Sections that are expanded on every page. The others are expanded only on their own pages. */
+/** Sections that are expanded on every page. Other sections are expanded only on their own pages. */
 const UNFOLDED = ["Start", "Guides", "Concepts"];
 
-/** In kB. The search index is one large file. */
+/** In kB. The search index is a single large file. */
 const CHUNK_LIMIT = 4_000;
 
 /** The used part of a markdown-it token. */
@@ -32,14 +32,14 @@ interface MarkdownIt {
   };
 }
 
-/** Returns the configuration of VitePress. The environment variable `SITE_REPOSITORY` is the repository's URL. */
+/** Returns the VitePress configuration. Reads the repository's URL from `SITE_REPOSITORY`. */
 export function siteConfig(): Readonly<Record<string, unknown>> {
   const repository = process.env["SITE_REPOSITORY"] || undefined;
   return {
     title: "service-bot",
     description: "A TypeScript framework for bots on a social platform.",
     lang: "en",
-    // Pages outside docs/ belong to the site too.
+    // The site also has pages outside docs/.
     srcDir: "..",
     srcExclude: EXCLUDED,
     rewrites: (file: string) => pageOf(file) ?? file,
@@ -89,8 +89,8 @@ const vueForPages = {
 };
 
 /**
- * Rewrites a page's links so that they lead to site pages or repository files. Other links become plain text. Also
- * disables Vue in inline code, and removes empty table headers.
+ * Rewrites a page's links to site pages or repository files. Other links become plain text. Also disables Vue in inline
+ * code, and removes empty table headers.
  */
 function adaptPage(tokens: readonly Token[], file: string, repository: string | undefined): void {
   for (const [index, { type, children }] of tokens.entries()) {

@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 const ORIGIN = "http://site.invalid";
 
 /**
- * Lists links to missing pages, headings, scripts and pictures of a built site, and pages without a heading.
+ * Lists a built site's links to missing pages, headings, scripts and pictures, and its pages without a heading.
  *
  * @param base path of the site, such as `/service-bot/`
  * @returns `page: target` for each dead link
@@ -29,7 +29,7 @@ export function deadLinks(folder: string, base: string): string[] {
     return hash !== "" && !anchors.get(file)?.has(decodeURIComponent(hash.slice(1)));
   };
   return pages.flatMap(({ name, html }) => {
-    // The 404 page is served at any path, so its relative links are not checked.
+    // The 404 page is served at any path, so its relative links cannot be checked.
     if (name === "404.html") return [];
     // VitePress does not fail if it cannot render a page.
     if (!html.includes("<h1")) return [`${name}: has no heading`];

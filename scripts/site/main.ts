@@ -1,9 +1,9 @@
 /**
- * Builds the documentation site into `site/.vitepress/dist`, and fails on a dead link.
+ * Builds the documentation site into `site/.vitepress/dist`, and fails if a link is dead.
  *
  *     npm run docs
  *
- * `SITE_BASE` is the path of the site on its host (default: `/`). `SITE_REPOSITORY` is the repository's URL.
+ * `SITE_BASE` is the site's path on its host (default: `/`). `SITE_REPOSITORY` is the repository's URL.
  */
 import { relative } from "node:path";
 import { root } from "../root.ts";

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 
-/** Pages outside docs/: path in the repository to path on the site. */
+/** Pages outside docs/: their path on the site, by path in the repository. */
 const OTHERS: Readonly<Record<string, string>> = {
   "site/index.md": "index.md",
   "docs/README.md": "contents.md",
@@ -23,7 +23,7 @@ export const EXCLUDED: readonly string[] = [
   "test/**",
 ];
 
-/** Returns the path of a file's page on the site. `undefined` if the file is not a page. */
+/** Returns the path of a file's page on the site, or `undefined` if the file is not a page. */
 export function pageOf(file: string): string | undefined {
   const other = OTHERS[file];
   if (other !== undefined) return other;

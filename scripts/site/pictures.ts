@@ -1,6 +1,6 @@
 /**
- * Builds the site and takes screenshots of the home page, a guide, a reference page and a search. Sizes are desktop and
- * phone, in light and dark. The pictures are not part of docs/ or of git.
+ * Builds the site and takes screenshots of the home page, a guide, a reference page and a search, on desktop and phone,
+ * in light and dark mode. The pictures are not part of docs/ and not in git.
  *
  *     npm run docs -- site-pictures
  *     node scripts/site/pictures.ts [DIR]

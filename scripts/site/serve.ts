@@ -19,7 +19,7 @@ export interface ServedSite {
   stop(): Promise<void>;
 }
 
-/** Serves a built site on loopback, below its base, as GitHub Pages does. */
+/** Serves a built site on loopback, below its base path, as GitHub Pages does. */
 export async function serveSite(folder: string, base: string): Promise<ServedSite> {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://site.invalid");

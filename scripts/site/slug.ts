@@ -1,4 +1,4 @@
-/** Returns GitHub's anchor for a heading. Links use the same anchors on GitHub and on the site. */
+/** Returns GitHub's anchor for a heading. The site uses the same anchors, so links work on both. */
 export function githubSlug(heading: string): string {
   return heading
     .toLowerCase()

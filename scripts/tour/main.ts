@@ -1,6 +1,6 @@
 /**
- * Records the first five minutes at a terminal, and updates docs/start/tour.md if the session has changed.
- * With `--check`, exits with 1 instead of writing.
+ * Records the first five minutes in a terminal, and updates docs/start/tour.md if the session has changed. With
+ * `--check`, exits with code 1 instead of writing.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -52,7 +52,9 @@ function finish(page: string): void {
   if (different.length === 0) {
     console.log("docs/start/tour.md is up to date");
   } else if (values.check) {
-    console.error(`docs/start/tour.md differs from the session; run npm run docs -- tour:`);
+    console.error(
+      `docs/start/tour.md differs from the session. Run npm run docs -- tour. Differences:`,
+    );
     console.error(different.join("\n"));
     process.exitCode = 1;
   } else {

@@ -10,7 +10,7 @@ This page is a recorded terminal session, from creating a bot to running its tes
 and a test fails if the output has changed.
 `;
 
-/** End of the page. `npm run docs -- screenshots` takes its pictures. */
+/** The end of the page. `npm run docs -- screenshots` takes its pictures. */
 const TAIL = `
 ## See it in a browser
 
@@ -45,8 +45,7 @@ export function pageOf(scenes: readonly Recorded[]): string {
 }
 
 /**
- * Returns the final content of a terminal, without overwritten lines and the package manager's warnings about this
- * machine.
+ * Returns the final content of a terminal, without overwritten lines and without npm's warnings about this machine.
  *
  * @param usual replacements for the ports and paths of this run
  */
@@ -72,7 +71,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/You rolled a \d/g, "You rolled a N"],
 ];
 
-/** Lists the lines that differ between two pages, scene by scene. Ignores the parts that vary between runs. */
+/** Lists the lines that differ between two pages, scene by scene. Ignores parts that vary between runs. */
 export function differences(was: string, is: string): string[] {
   const [before, after] = [scenesOf(was), scenesOf(is)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((title) => {
@@ -102,7 +101,7 @@ function lastingLines(lines: readonly string[]): readonly string[] {
   const lasting = lines
     .filter((line) => !line.includes("bot polled"))
     .map((line) => varying.reduce((text, [what, name]) => text.replaceAll(what, name), line));
-  // Only lines of the local platform and its bot begin with a time.
+  // Only lines from the local platform and its bot begin with a time.
   return lines.some((line) => /^\d\d:\d\d:\d\d /.test(line)) ? lasting.sort() : lasting;
 }
 

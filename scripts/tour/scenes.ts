@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { within } from "../demo/process.ts";
 import type { Opened, Shell } from "./shell.ts";
 
-/** A section of the page: a paragraph, then the recorded session. */
+/** A section of the page: a paragraph, and the recorded session. */
 export interface Scene {
   readonly title: string;
   readonly words: string;
@@ -12,11 +12,11 @@ export interface Scene {
   play(shell: Shell): Promise<string>;
 }
 
-/** The ends of two lines, which may arrive in either order. */
+/** Endings of two lines, which may arrive in either order. */
 const DELIVERED = "attempt 1\n";
 const said = (text: string) => `"${text}"\n`;
 
-/** Pause between keys, in ms. Keys in quicker succession count as one word. */
+/** Pause between keys, in ms. Keys in quicker succession count as pasted text. */
 const BETWEEN_KEYS_MS = 500;
 
 async function press(dev: Opened, key: string): Promise<void> {
@@ -30,7 +30,7 @@ async function writeHello(dev: Opened): Promise<void> {
   dev.type("hello\r");
 }
 
-/** The tour's scenes. Each scene continues from the previous one. */
+/** Each scene continues from the previous one. */
 export const scenes: readonly Scene[] = [
   {
     title: "Create a bot",

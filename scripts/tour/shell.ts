@@ -4,10 +4,10 @@ import { AtTerminal } from "../../test/support/at-terminal.ts";
 import { within } from "../demo/process.ts";
 import { BrokenPromise } from "../demo/report.ts";
 
-/** In ms. Long enough to install packages. */
+/** Time limit for a program, in ms. Long enough to install packages. */
 const PATIENCE_MS = 150_000;
 
-/** A terminal that runs programs in sequence. Some stay open. */
+/** A terminal that runs programs one after another. Some keep running in the background. */
 export class Shell {
   readonly folder: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -30,7 +30,7 @@ export class Shell {
     this.#cwd = join(this.#cwd, folder);
   }
 
-  /** The first program that still runs. */
+  /** The first program that is still running. */
   get opened(): Opened {
     if (this.#opened === undefined) throw new Error("nothing was opened");
     return this.#opened;
@@ -49,7 +49,7 @@ export class Shell {
     throw new BrokenPromise(`${command} ended with ${code}:\n${shown}`);
   }
 
-  /** Starts a program in the background. `opened` returns the first one that still runs. */
+  /** Starts a program in the background. `opened` returns the first one that is still running. */
   open(command: string): Opened {
     const program = new AtTerminal(command.split(" "), { cwd: this.#cwd, env: this.#env });
     this.#all.push(program);
@@ -84,14 +84,14 @@ export class Opened {
     this.#program.type(keys);
   }
 
-  /** Waits until the terminal shows all these texts, in any order. */
+  /** Waits until the terminal shows all of these texts, in any order. */
   async shows(...texts: readonly string[]): Promise<void> {
     const { screen } = this.#program;
     const complaint = () => `${JSON.stringify(texts)} are not shown:\n${screen.text}`;
     await within(screen.shows(...texts), complaint);
   }
 
-  /** Returns the output since the last call. The first call starts at the command. */
+  /** Returns the output since the last call, or since the command on the first call. */
   takes(): string {
     const { text } = this.#program.screen;
     const end = text.lastIndexOf("\n") + 1;

@@ -3,7 +3,7 @@ import type { Kind, Text } from "./texts.ts";
 
 const KINDS: readonly Kind[] = ["comment", "message", "prose"];
 
-/** Returns a Markdown table: each rule's matches per 10,000 words by kind, and the words in a sentence. */
+/** Returns a Markdown table with each rule's matches per 10,000 words and the words in a sentence, by kind of text. */
 export function countTable(texts: readonly Text[]): string {
   const by = (kind: Kind) => texts.filter((text) => text.kind === kind);
   const cells = (title: string, cell: (of: readonly Text[], kind: Kind) => string) =>
@@ -32,7 +32,7 @@ function wordsOf(text: string): number {
   return text.split(" ").filter((word) => /[\p{L}\p{N}…]/u.test(word)).length;
 }
 
-/** Returns the mean length of sentences with three words or more. Skips headings and table rows. */
+/** Returns the mean length of the sentences with three words or more. Skips headings and table rows. */
 function meanSentence(texts: readonly Text[]): number {
   const lengths = texts
     .filter(({ words }) => !/^[|#]/.test(words))

@@ -4,7 +4,6 @@ import { root } from "../root.ts";
 /** Matches source files that the parser understands. CSS, YAML and shell are not checked. */
 export const CODE: RegExp = /\.(?:ts|tsx|mts|mjs|js)$/;
 
-/** Runs git in the checkout and returns its output. */
 export function git(...args: readonly string[]): string {
   const { stdout, stderr, status } = spawnSync("git", args, {
     cwd: root,

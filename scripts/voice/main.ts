@@ -1,10 +1,10 @@
 /**
- * Checks the words of comments, messages and pages.
+ * Checks the words in comments, messages and pages.
  *
  *     node scripts/voice/main.ts [PATH...]         lists denied words and long lines; exit code 1 if there are any
- *     node scripts/voice/main.ts --count           counts denied words, and the words in a sentence
+ *     node scripts/voice/main.ts --count           counts denied words, and words in a sentence
  *     node scripts/voice/main.ts --sample 40 [--seed N]
- *     node scripts/voice/main.ts --same-code REF   exit code 1 if more than comments changed since a commit
+ *     node scripts/voice/main.ts --same-code REF   exit code 1 if more than comments has changed since a commit
  */
 import { parseArgs } from "node:util";
 import { countTable } from "./count.ts";

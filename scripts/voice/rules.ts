@@ -1,11 +1,10 @@
 import type { Kind, Text } from "./texts.ts";
 
-/** A denied word or phrase, and its replacement. */
 export interface Rule {
   readonly name: string;
   readonly pattern: RegExp;
   readonly instead: string;
-  /** Kinds of text to check. Default: all kinds. */
+  /** Kinds of text to check. Default: all. */
   readonly kinds?: readonly Kind[];
 }
 

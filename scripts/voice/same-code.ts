@@ -4,7 +4,9 @@ import { parseSync } from "rolldown/utils";
 import { root } from "../root.ts";
 import { CODE, git } from "./git.ts";
 
-/** Lists the source files whose syntax tree differs from that of a commit. Ignores comments and layout. */
+/**
+ * Lists the source files whose syntax tree differs from that in a commit. Comments and layout are not part of the tree.
+ */
 export function changedCode(ref: string): string[] {
   return git("diff", "--name-status", "--no-renames", ref)
     .split("\n")

@@ -6,14 +6,13 @@ import { CODE, git } from "./git.ts";
 
 export type Kind = "comment" | "message" | "prose";
 
-/** A comment, a program's message, or a page's paragraph. */
 export interface Text {
   readonly kind: Kind;
   /** Path relative to the root. */
   readonly file: string;
   /** Line number, starting at 1. */
   readonly line: number;
-  /** Without code, markers and line breaks. */
+  /** The text without code, comment markers and line breaks. */
   readonly words: string;
 }
 
@@ -21,7 +20,7 @@ export interface Text {
 const PROGRAMS = /^(?:src|scripts|templates)\/|^create-bot\.js$/;
 /** Bots created by earlier versions. They are fixtures and stay unchanged. */
 const RECORDED = /^test\/fixtures\/bot-/;
-/** Marks a generated page, whose texts are checked at their source. */
+/** Marks a generated page. Its texts are checked in the sources. */
 const GENERATED = /^<!-- Written by/;
 
 export interface Source {
@@ -30,7 +29,7 @@ export interface Source {
   readonly source: string;
 }
 
-/** Reads the files with comments, messages or prose. */
+/** Reads all files with comments, messages or prose. */
 export function readSources(): Source[] {
   return git("ls-files", "-co", "--exclude-standard")
     .split("\n")
@@ -53,7 +52,7 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-/** Returns a source file's comments and, if it belongs to a program, its messages. */
+/** Returns the comments in a source file and, if the file belongs to a program, the messages. */
 export function codeTexts(file: string, source: string): Text[] {
   const { program, comments, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file} cannot be parsed`);
@@ -80,7 +79,7 @@ export function codeTexts(file: string, source: string): Text[] {
   return texts;
 }
 
-/** Returns true for a sentence; false for a key, path, SQL statement, selector or icon. */
+/** Returns true for a sentence, and false for a key, path, SQL statement, selector or icon. */
 function isMessage(words: string): boolean {
   return (
     (words.match(/(?<![\w-])\p{L}[\p{Ll}']+(?![\w-])/gu)?.length ?? 0) > 3 &&
@@ -88,7 +87,7 @@ function isMessage(words: string): boolean {
   );
 }
 
-/** Yields the string literals and JSX texts below a node. Values in templates become `…`. */
+/** Yields the string literals and JSX texts below a node. Replaces values in templates by `…`. */
 function* strings(node: Node): Generator<{ start: number; text: string }> {
   if ((node.type === "Literal" || node.type === "JSXText") && typeof node["value"] === "string")
     yield { start: node.start, text: node["value"] };
@@ -102,7 +101,7 @@ function* strings(node: Node): Generator<{ start: number; text: string }> {
   }
 }
 
-/** Returns the line numbers, starting at 1, of prose and comments that need wrapping at 120 characters. */
+/** Returns the numbers of prose and comment lines that are longer than 120 characters and can be wrapped. */
 export function longLines(file: string, source: string): number[] {
   const text = CODE.test(file) ? source : withoutBlocks(source);
   const prose = CODE.test(file)
@@ -114,7 +113,7 @@ export function longLines(file: string, source: string): number[] {
   });
 }
 
-/** Empties the lines of a page's code blocks and comments, so that line numbers stay the same. */
+/** Empties code blocks and comments in a page. Line numbers stay the same. */
 function withoutBlocks(page: string): string {
   const blank = (block: string) => block.replaceAll(/[^\n]+/g, "");
   return page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank).replaceAll(/<!--[\s\S]*?-->/g, blank);

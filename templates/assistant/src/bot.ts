@@ -1,12 +1,12 @@
 import { Bot, type BotOptions, ServiceBotError } from "service-bot";
 import { z } from "zod";
 
-/** State of a conversation. The defaults are the initial state. */
+/** State of a conversation. It starts with these defaults. */
 const state = z.object({ notes: z.array(z.string()).default([]) });
 
 const reminder = z.object({ text: z.string() });
 
-/** Creates the bot with its handlers. Options override the environment; the tests use them. */
+/** Creates the bot with its handlers. Options override the environment, for example in tests. */
 export function createBot(options: BotOptions = {}): Bot {
   const bot = new Bot({ ...options, state });
 
@@ -37,7 +37,7 @@ export function createBot(options: BotOptions = {}): Bot {
   bot.command("remind", { description: "10m TEXT reminds you" }, async (ctx) => {
     const [, span, text] = /^(\S+)\s+(.+)$/s.exec(ctx.command.args) ?? [];
     try {
-      // The timer belongs to this event, so a retry of the handler does not set a second timer.
+      // The timer belongs to this event, so a retry of the handler does not set a second one.
       await ctx.later("remind", span ?? "", { text });
     } catch (error) {
       if (!(error instanceof ServiceBotError) || error.code !== "INVALID_OPTION") throw error;
@@ -51,7 +51,7 @@ export function createBot(options: BotOptions = {}): Bot {
     await ctx.reply(`Reminder: ${ctx.payload.data.text}`);
   });
 
-  // Each morning is one event, regardless of restarts and the number of instances.
+  // Each morning is a single event, regardless of restarts and the number of instances.
   bot.cron("daily", "0 9 * * *", { timeZone: "Europe/Paris" }, async (ctx) => {
     await ctx.post(`Good morning! Today is ${ctx.payload.dueAt.slice(0, 10)}.`);
   });

@@ -1,4 +1,4 @@
 import { createBot } from "./bot.ts";
 
-// Listens, polls and handles events until SIGTERM or Ctrl-C.
+// Listen, poll and handle events until SIGTERM or Ctrl-C.
 await createBot().start();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { testBot } from "service-bot/testing";
 import { createBot } from "../src/bot.ts";
 
-test("notes are kept for each person", async (t) => {
+test("each user has separate notes", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   for (const text of ["milk", "bread"]) await bot.dm(`/note ${text}`, { from: "ada" });
@@ -16,7 +16,7 @@ test("notes are kept for each person", async (t) => {
   assert.deepEqual(await bot.state({ from: "ada" }), undefined);
 });
 
-test("a reminder comes at its time, once", async (t) => {
+test("a reminder arrives on time, and only once", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   assert.deepEqual((await bot.dm("/remind 10m tea")).replies, ["In 10m: tea"]);
@@ -26,7 +26,7 @@ test("a reminder comes at its time, once", async (t) => {
   assert.equal(bot.sent.at(1)?.text, "Reminder: tea");
 });
 
-test("a reminder without a time is explained", async (t) => {
+test("/remind without a time explains its usage", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   const { replies } = await bot.dm("/remind soon tea");
@@ -34,7 +34,7 @@ test("a reminder without a time is explained", async (t) => {
   assert.deepEqual(await bot.timers(), []);
 });
 
-test("a post is made at nine each morning", async (t) => {
+test("the bot posts at nine every morning", async (t) => {
   const bot = await testBot(createBot, { now: "2026-11-23T07:59:00Z" });
   t.after(() => bot.close());
   await bot.advance("2d");
@@ -45,7 +45,7 @@ test("a post is made at nine each morning", async (t) => {
   ]);
 });
 
-test("every command is in the help", async (t) => {
+test("/help lists every command", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   const [help = ""] = (await bot.dm("/help")).replies;

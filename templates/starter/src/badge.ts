@@ -30,7 +30,7 @@ export function badge(username: string): Uint8Array {
   ]);
 }
 
-/** Returns a chunk of a PNG: length, name, content and checksum. */
+/** Returns a PNG chunk: length, name, content and checksum. */
 function chunk(name: string, content: Uint8Array): Buffer {
   const named = Buffer.concat([Buffer.from(name), content]);
   const frame = Buffer.alloc(8 + named.length);

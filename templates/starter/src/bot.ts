@@ -10,7 +10,7 @@ import { onReply } from "./handlers/reply.ts";
 import { onRepost } from "./handlers/repost.ts";
 import { onUnknown } from "./handlers/unknown.ts";
 
-/** Creates the bot with its handlers. Options override the environment; the tests use them. */
+/** Creates the bot with its handlers. Options override the environment, for example in tests. */
 export function createBot(options: BotOptions = {}): Bot {
   const bot = new Bot(options);
   // The first matching command or pattern handles a message or mention. Handlers of bot.on get the rest.

@@ -3,7 +3,7 @@ import type { Command, Context } from "service-bot";
 
 /** Answers the message or mention "roll". */
 export async function onRoll(ctx: Context): Promise<void> {
-  // A step runs once per event, so a retry of the handler has the same number.
+  // A step runs only once per event, so a retry of the handler gets the same number.
   const rolled = await ctx.step("roll", () => randomInt(1, 7));
   await ctx.reply(`You rolled a ${rolled}.`);
 }

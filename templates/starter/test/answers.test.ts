@@ -11,7 +11,7 @@ test("a direct message is answered with exactly one message", async (t) => {
   assert.deepEqual(bot.sent.map(whereTo), ["dm in c_1"]);
 });
 
-test("the command roll rolls a die", async (t) => {
+test("roll is answered with a number from 1 to 6", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   const { payload } = directMessage;
@@ -19,7 +19,7 @@ test("the command roll rolls a die", async (t) => {
   assert.match(bot.sent[0]?.text ?? "", /^You rolled a [1-6]\.$/);
 });
 
-test("a message is quoted whole, or not at all", async (t) => {
+test("a message is quoted in full or not at all", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   const { payload } = directMessage;
@@ -29,7 +29,7 @@ test("a message is quoted whole, or not at all", async (t) => {
   assert.ok(answer?.text.includes("long long") === answer?.text.includes(text));
 });
 
-test("/help lists the commands, in a mention as well", async (t) => {
+test("/help lists the commands, also in a mention", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   const { payload } = activity("mention");
@@ -59,7 +59,7 @@ test("a mention is answered with a picture", async (t) => {
 });
 
 for (const type of ["follow", "like", "repost", "quote", "type.of.tomorrow"]) {
-  test(`${type} is taken note of, and nothing is sent`, async (t) => {
+  test(`${type} is logged, and nothing is sent`, async (t) => {
     const bot = await testBot(createBot);
     t.after(() => bot.close());
     const { status } = await bot.deliver(activity(type));

@@ -4,7 +4,7 @@ import { testBot } from "service-bot/testing";
 import { createBot } from "../src/bot.ts";
 import { directMessage } from "./events.ts";
 
-test("a forged signature is refused, and nothing is handled", async (t) => {
+test("a delivery with a forged signature is rejected", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   const { status } = await bot.deliver(directMessage, { secret: "whsec_wrong" });
@@ -12,7 +12,7 @@ test("a forged signature is refused, and nothing is handled", async (t) => {
   assert.deepEqual(bot.sent, []);
 });
 
-test("an event that is delivered twice is answered once", async (t) => {
+test("an event delivered twice is answered only once", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   const event = { ...directMessage, id: "1001" };

@@ -9,7 +9,7 @@ export const directMessage = {
   },
 } as const;
 
-/** Returns an event of Ada's activity around the post `p_1`. */
+/** Returns an event caused by Ada on the post `p_1`. */
 export function activity<T extends string>(type: T): Activity<T> {
   return {
     type,

@@ -4,7 +4,7 @@ import { testBot } from "service-bot/testing";
 import { createBot } from "../src/bot.ts";
 import { activity, directMessage } from "./events.ts";
 
-test("a platform that is away is waited for, and the answer is given once", async (t) => {
+test("a message received during an outage is answered exactly once", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   bot.refuse({ code: "AWAY", status: 503, method: "POST", path: "/dm/conversations/*/messages" });
@@ -17,7 +17,7 @@ test("a platform that is away is waited for, and the answer is given once", asyn
 });
 
 for (const code of ["QUOTA_EXCEEDED", "NOT_CONFIGURED"] as const) {
-  test(`a mention is answered without a picture when the upload is refused: ${code}`, async (t) => {
+  test(`a mention is answered without a picture if the upload is refused: ${code}`, async (t) => {
     const bot = await testBot(createBot);
     t.after(() => bot.close());
     bot.refuse({ code, method: "POST", path: "/uploads" });

@@ -1,7 +1,7 @@
 import { type Context, LimitError, UnavailableError } from "service-bot";
 import { badge } from "../badge.ts";
 
-/** Answers a mention with a picture, as a comment on the post. */
+/** Answers a mention with a comment that has a picture. */
 export async function onMention(ctx: Context<"mention">): Promise<void> {
   const { name, username } = ctx.payload.actor;
   await ctx.reply({
@@ -10,14 +10,17 @@ export async function onMention(ctx: Context<"mention">): Promise<void> {
   });
 }
 
-/** Returns the key of the uploaded picture, or none if the platform refuses it, because the answer matters more. */
+/**
+ * Uploads a picture and returns its key. Returns no key if the platform refuses the upload, because the answer matters
+ * more.
+ */
 async function upload(ctx: Context, picture: Uint8Array): Promise<string[]> {
   try {
     return [(await ctx.upload(picture)).key];
   } catch (error) {
     const full = error instanceof LimitError && error.code === "QUOTA_EXCEEDED";
     const closed = error instanceof UnavailableError && error.code === "NOT_CONFIGURED";
-    // Any other error lets the runtime retry the handler.
+    // After any other error, the bot retries the handler.
     if (!full && !closed) throw error;
     ctx.log.warn({ code: error.code }, "answered without a picture");
     return [];
