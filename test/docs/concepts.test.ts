@@ -39,7 +39,7 @@ test("docs/concepts/order.md has the lanes", () => {
     lane("follow", { actor: { username: "ada" } }),
     lane("poll.closed", {}),
   ].map((name) => name.split(":")[0]);
-  const table = concept("order").split("## What waits for what")[0] ?? "";
+  const table = concept("order").split("## Which events wait")[0] ?? "";
   expect([...table.matchAll(/`(\w+):`/g)].map(([, prefix]) => prefix)).toEqual(prefixes);
 });
 
