@@ -106,7 +106,7 @@ describe("the bundle", () => {
   test("is refused with a held package whose licence of that version is not stored", async () => {
     const { "licences/peered@3.0.1.txt": other, ...rest } = licences;
     const files = { ...holding, ...rest, "licences/peered@3.0.0.txt": other };
-    await expect(bundled(files)).rejects.toThrow("@some/kit holds peered 3.0.1");
+    await expect(bundled(files)).rejects.toThrow("@some/kit bundles peered 3.0.1");
   });
 
   test("is refused when something it imports is not there", async () => {
