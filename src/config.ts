@@ -220,7 +220,7 @@ export const variables: readonly string[] = Object.values(settings).map(({ varia
 
 /** Variables from earlier versions, with the remedy. */
 const removed: Readonly<Record<string, string>> = {
-  LOG_SAMPLING: "Remove it. The bot logs a repeated failure once.",
+  LOG_SAMPLING: "Remove it. The bot logs a repeated failure only once.",
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -169,7 +169,7 @@ export class LoopHeld extends RetryLater {
   constructor(delayMs: number) {
     super(
       delayMs,
-      "The loop guard postponed this event because the bot replied to the account too often. See loopGuard.",
+      "The loop guard postponed this event because the bot replied to the account too often. See the loopGuard option.",
       { counts: false },
     );
   }

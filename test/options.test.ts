@@ -11,7 +11,7 @@ test.each<[BotOptions, string]>([
   [{ leaseMs: 999 }, "leaseMs must be a whole number from 1000 to"],
   [{ shutdownGraceMs: -1 }, "shutdownGraceMs must be from 0"],
   [{ maxBacklog: 0 }, "maxBacklog must be"],
-  [{ minFreeBytes: -1 }, "minFreeBytes must be from 0 up"],
+  [{ minFreeBytes: -1 }, "minFreeBytes must be at least 0"],
   [{ retry: { maxMs: 1e300 } }, "retry.maxMs must be"],
   [{ retry: { factor: -1 } }, "retry.factor must be"],
   [{ retention: { idsMs: -1 } }, "retention.idsMs must be"],

@@ -33,11 +33,9 @@ const REPORT_KEPT_MS = 1_000;
 
 export interface Parts extends Endpoints {
   readonly log: Logger;
-  /** Log, spans, metrics and reports to a local platform. */
   readonly observers: Observers;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
-  /** Source of timers and cron ticks. */
   readonly schedule: Schedule;
   readonly receiver: Receiver;
   /** `undefined` if DELIVERY=webhook. */
@@ -49,7 +47,6 @@ export interface Parts extends Endpoints {
   readonly status: StatusSources;
 }
 
-/** A bot's settings, and the lifecycle state that the components read. */
 interface Setup {
   /** The bot object that channel messages contain. */
   readonly bot: object;
@@ -58,7 +55,6 @@ interface Setup {
   readonly routes: Routes;
   readonly clock: Clock;
   readonly client: Client;
-  /** True from startup until the stop. */
   readonly isStarted: () => boolean;
   /** Aborts when a stopping bot no longer waits for the store. */
   readonly deadline: AbortSignal;
@@ -69,7 +65,6 @@ interface Common extends Setup {
   readonly random: Random;
   readonly observers: Observers;
   readonly inbox: Inbox;
-  /** Redacts secrets. */
   readonly scrub: (text: string) => string;
 }
 
@@ -218,7 +213,6 @@ interface PollerParts {
   readonly restore: RestoreWindow | undefined;
 }
 
-/** Returns `undefined` if DELIVERY=webhook. */
 async function createPoller(
   { bot, config, options, clock, log, random, inbox }: Common,
   { client, laneOf, peers, restore }: PollerParts,

@@ -36,7 +36,6 @@ export class Lifecycle {
   /** Aborts when the bot no longer waits for the store. */
   readonly #deadline = new AbortController();
 
-  /** @param bot the bot object that channel messages contain */
   constructor(bot: object, options: BotOptions, routes: Routes) {
     this.#bot = bot;
     this.#options = options;
@@ -57,12 +56,10 @@ export class Lifecycle {
     return this.#client;
   }
 
-  /** `undefined` if the option is not set. */
   get name(): string | undefined {
     return this.#options.name;
   }
 
-  /** `undefined` before the start. */
   get parts(): Parts | undefined {
     return this.#parts;
   }
@@ -73,7 +70,6 @@ export class Lifecycle {
     throw new ServiceBotError("NOT_STARTED", "The bot has not started. Await bot.start() first.");
   }
 
-  /** URL of the bot's server, or `undefined` if the bot is not listening. */
   get url(): string | undefined {
     return this.#server?.url;
   }

@@ -5,7 +5,6 @@ import { ConfigError } from "../errors.ts";
 import type { StartOptions } from "../options.ts";
 import { exitWith, type Lifecycle } from "./lifecycle.ts";
 
-/** Starts several bots one after another. If a bot fails to start, the other bots are stopped. */
 export async function startTogether(
   bots: readonly Lifecycle[],
   options: StartOptions,
@@ -35,7 +34,7 @@ function problemsOf(bots: readonly Lifecycle[], listen: boolean): string[] {
   if (bots.length < 2) return [];
   const unnamed = bots.filter(({ name }) => name === undefined).length;
   if (unnamed > 0)
-    return ["name is missing; every bot in a shared process needs one for its log lines"];
+    return ["name is missing; every bot in a shared process needs a name for its log lines"];
   const configured = bots.flatMap((bot) => readConfig(bot));
   return [
     ...shared(configured, "name: ", ({ name }) => name),

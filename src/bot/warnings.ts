@@ -31,7 +31,7 @@ function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
   if (!isSentInClear(baseUrl)) return;
   log.warn(
     { platform: baseUrl },
-    "SERVICE_BASE_URL is plain http, so others can read the token on the network; use https",
+    "SERVICE_BASE_URL is plain http, so others on the network can read the token; use https",
   );
 }
 

@@ -115,7 +115,6 @@ export class Breaker {
     else this.#token.left(pass);
   }
 
-  /** Throws a new error for each caller, with the original reason. */
   #checkToken(): void {
     const retryAfterMs = this.#token.heldBackMs();
     const { refusal } = this.#token;
@@ -182,7 +181,6 @@ class Circuit {
   #failures = 0;
   /** Consecutive openings; 0 while the circuit is closed. */
   #opened = 0;
-  /** Length of the current wait, in ms. */
   #openForMs = 0;
   #openUntil = 0;
   #isRequested = false;
@@ -211,7 +209,6 @@ class Circuit {
     return this.#isRequested;
   }
 
-  /** The last response that rejected the token. */
   get refusal(): ApiError | undefined {
     return this.#refusal;
   }
@@ -247,7 +244,6 @@ class Circuit {
     if (wasOpen) this.#publish(false, 0);
   }
 
-  /** Counts a failure, and opens the circuit after too many in a row. */
   failed(pass: Pass): void {
     // Requests in flight when the circuit opened add no information.
     if (!this.isClosed && !this.isTrial(pass)) return;
@@ -261,7 +257,6 @@ class Circuit {
    * Opens the circuit at once, because the platform has requested a pause or rejected the token.
    *
    * @param waitMs minimum length of the pause, in ms
-   * @param refusal the response that rejected the token
    */
   refused(pass: Pass, waitMs: number, refusal?: ApiError): void {
     this.#isRequested = true;

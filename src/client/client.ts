@@ -278,7 +278,6 @@ const COMMENTS = "/posts/{id}/comments";
 /** Maximum number of images in a post, comment or message (section 8 of the platform document). */
 const MAX_IMAGES = 4;
 
-/** Call options plus the value for `{id}` in a path. */
 interface Target extends CallOptions {
   readonly id?: string;
 }

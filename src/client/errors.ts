@@ -64,10 +64,10 @@ export class ApiError extends ServiceBotError {
   }
 
   /**
-   * True if the request definitely had no effect. After 4xx except 408, because the platform rejects such a request
-   * before acting on it. After 503, only for the platform's own response: a JSON error body with a code from section 7
-   * of the platform document, or with another code in capitals and `Retry-After`. After a gateway's response or any
-   * other 5xx, a write may have taken effect.
+   * True if the request definitely had no effect. A 4xx response other than 408 guarantees this, because the platform
+   * rejects such a request before acting on it. A 503 guarantees it only if the platform itself sent the response: a
+   * JSON error body with a code from section 7 of the platform document, or with another code in capitals and
+   * `Retry-After`. After a gateway's response or any other 5xx, a write may have taken effect.
    */
   get saysNothingHappened(): boolean {
     if (this.local) return true;

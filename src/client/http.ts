@@ -61,10 +61,8 @@ export interface Answer<T> {
   readonly date: number | undefined;
 }
 
-/** Permission to send a single request. */
 interface Admission {
   readonly pass: Pass;
-  /** `undefined` without a request budget. */
   readonly permit: Permit | undefined;
 }
 
@@ -74,7 +72,6 @@ interface Admission {
  * repeating it is safe.
  */
 export class Http {
-  /** Deadline for one request, including its retries, in ms. */
   readonly timeoutMs: number;
   /** `undefined` without a request budget. */
   readonly limiter: RequestLimiter | undefined;
@@ -121,17 +118,14 @@ export class Http {
     this.#probe = new TokenProbe(clock, (signal) => this.#readConversations(signal));
   }
 
-  /** How far the platform's clock was ahead of the client's clock at the last response, in ms. */
   get offsetMs(): number {
     return this.#offsetMs ?? 0;
   }
 
-  /** Returns the platform's time in ms since 1970, or `undefined` before the first response. */
   platformNow(): number | undefined {
     return this.#offsetMs === undefined ? undefined : this.now();
   }
 
-  /** Returns the platform's time in ms since 1970. Before the first response, returns the client's own time. */
   now(): number {
     return this.#clock.now() + this.offsetMs;
   }
@@ -233,7 +227,6 @@ export class Http {
     }
   }
 
-  /** Waits for a permit from the limiter, then enters the breaker. */
   async #admit(
     { operation, kind }: ApiRequest,
     signal: AbortSignal | undefined,
@@ -259,7 +252,6 @@ export class Http {
     }
   }
 
-  /** Probes the token by reading one conversation. */
   async #readConversations(signal: AbortSignal): Promise<void> {
     const request = this.#build("GET", "/dm/conversations", { query: { limit: 1 } });
     await this.#attempt(request, 1, await this.#admit(request, signal), signal);
@@ -290,7 +282,6 @@ export class Http {
     }
   }
 
-  /** Sends a request and reads its response, including the body. */
   async #exchange(
     request: ApiRequest,
     signal: AbortSignal,
@@ -336,7 +327,7 @@ export class Http {
   }
 }
 
-/** `AbortSignal.any` for two signals, of which the second may be missing. */
+/** `AbortSignal.any`, except that the second signal may be missing. */
 export function eitherOf(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return AbortSignal.any(other === undefined ? [signal] : [signal, other]);
 }

@@ -106,7 +106,7 @@ function fromUrl(address: string): PreparedImage {
   }
   return refuse(
     "BLOCKED_HOST",
-    "The platform fetches images over https only. Pass a full https:// URL without user name and password.",
+    "The platform fetches images over https only. Pass a full https:// URL without a username or password.",
   );
 }
 
@@ -158,7 +158,7 @@ function pathOf(path: string): string {
   try {
     return fileURLToPath(path);
   } catch (cause) {
-    return invalid(`"${path}" is not a file URL of this machine: ${messageOf(cause)}.`, { cause });
+    return invalid(`"${path}" is not a file URL on this machine: ${messageOf(cause)}.`, { cause });
   }
 }
 
@@ -261,7 +261,7 @@ export async function uploadImage(
 ): Promise<Upload> {
   const prepared = await http.prepare(signal, (either) => prepareImage(image, either));
   if ("key" in prepared)
-    return invalid("The image is an upload key. Attach the key without uploading it again.");
+    return invalid("The image is already an upload key. Pass it in imageKeys.");
   return await send(http, prepared, signal);
 }
 

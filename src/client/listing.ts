@@ -7,7 +7,6 @@ import type { Page, PageOptions } from "./resources.ts";
 /** Maximum number of empty pages in a row. A filtered listing may contain some empty pages. */
 const MAX_EMPTY_PAGES = 100;
 
-/** Reads the page at a cursor, or the first page if the cursor is `undefined`. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
 /**

@@ -54,7 +54,7 @@ const MAX_RETRY_MS = 15 * 60_000;
 /** In ms. Covers the jitter that the dispatcher adds to a retry. */
 const RETRY_SLACK_MS = 5_000;
 
-/** Permit for one request. The holder must call exactly one of the methods, exactly once. */
+/** Permit for one request. The holder must call exactly one of the methods, and only once. */
 export interface Permit {
   /** Ends a request that was sent. */
   end(): void;
@@ -112,7 +112,6 @@ class RateLimit {
 
 interface Waiter {
   readonly kind: RequestKind;
-  /** Start of the wait, in ms since 1970. */
   readonly since: number;
   readonly grant: (permit: Permit) => void;
 }
@@ -209,7 +208,6 @@ export class RequestLimiter {
     this.#cancelWake = this.#options.clock.timer(this.#wakeInMs(first.kind), () => this.#serve());
   }
 
-  /** Returns the next request if there is a permit for it. */
   #next(): Waiter | undefined {
     const [first] = this.#queue;
     if (first === undefined) return undefined;
@@ -245,7 +243,6 @@ export class RequestLimiter {
     return kind === "read" && isTight ? Math.min(1, reserve) : 0;
   }
 
-  /** Returns the minimum wait until another request of this kind can get a permit, in ms. */
   #soonestMs(kind: RequestKind): number {
     const ahead = this.#queue.filter((waiter) => rankOf(waiter.kind) <= rankOf(kind)).length;
     return this.#limit.freeInMs(ahead + this.#reserveFor(kind) + 1);

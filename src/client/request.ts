@@ -14,7 +14,6 @@ export interface RequestOptions {
   /** Replaces `{id}` in the template. */
   readonly id?: string | undefined;
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
-  /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as multipart/form-data. */
   readonly form?: FormData | undefined;
@@ -53,8 +52,6 @@ interface Access {
 }
 
 /**
- * Builds a request to `/api/v1`.
- *
  * @throws {ServiceBotError} INVALID_ID; INVALID_OPTION unless `limit` is 1 to 50 (section 8 of the platform document)
  */
 export function buildRequest(
@@ -86,11 +83,7 @@ export function buildRequest(
   };
 }
 
-/**
- * Replaces `{id}` in a path template.
- *
- * @throws {ServiceBotError} INVALID_ID
- */
+/** @throws {ServiceBotError} INVALID_ID */
 export function resolvePath(template: string, id: string | undefined): string {
   return template.replace(/\{\w+\}/, () => segment(id));
 }

@@ -283,7 +283,7 @@ type ImageBytes = ArrayBufferView | ArrayBuffer | Blob;
  *
  * The client reads a string by these rules, in this order:
  *
- * 1. `https://…` is a URL from which the platform fetches the image. Other schemes are refused.
+ * 1. `https://…` is a URL from which the platform fetches the image. Other schemes are rejected.
  *
  * 2. A string is a path if it begins with `file://` or `~`, contains `/` or `\`, or ends like an image file name
  *    (`.png`, `.jpg`, …).

@@ -113,13 +113,11 @@ function readErrorText(body: string): ErrorBody {
   return { code, message: body === "" || body === code ? undefined : body };
 }
 
-/** Fields that only a failure has. */
 const failureFields: ReadonlySet<string> = new Set([
   ...["error", "message", "code", "status", "statusCode", "ok", "success"],
   ...["requestId", "request_id"],
 ]);
 
-/** Returns whether a body reports a failure and has no other fields. */
 function isFailureAlone(body: unknown): boolean {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return false;
   for (const name in body) if (!failureFields.has(name)) return false;
@@ -153,7 +151,7 @@ function requestIdOf(
 const remedies: Readonly<Partial<Record<string, string>>> = {
   AGENT_SCOPE_MISSING: "Check the token's scopes in the developer portal.",
   INVALID_IMAGE_KEY:
-    "A key works once, within an hour, and only for the app that uploaded the image. Upload the image again.",
+    "An image key works only once, within an hour, and only for the app that uploaded the image. Upload the image again.",
   QUOTA_EXCEEDED: "The daily quota is used up. It resets the next day.",
   NOT_CONFIGURED: "The platform has no upload storage. Ask its operator to set it up.",
   NOT_FOUND: "The object does not exist, or the bot has no access to it.",

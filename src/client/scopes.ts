@@ -12,7 +12,6 @@ function markAsDoctor(send: Fetch): Fetch {
   };
 }
 
-/** Global `fetch` that marks its requests as coming from the doctor. */
 export const asDoctor: Fetch = (url, init) => markAsDoctor(fetch)(url, init);
 
 /** Result of a probe. `unknown` means that the platform cannot respond now, `refused` that it rejects the token. */

@@ -33,7 +33,7 @@ function withoutSlash(path: string): string {
 export function tokenProblem(text: string): string | undefined {
   return typeof text === "string" && /^[\x21-\x7e]+$/.test(text)
     ? undefined
-    : "must be visible ASCII characters without spaces";
+    : "must consist of visible ASCII characters, without spaces";
 }
 
 /**

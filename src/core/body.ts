@@ -37,7 +37,6 @@ const MAX_DROPPED_PIECES = 16_384;
 export interface BodyBounds {
   /** Maximum size, in bytes. */
   readonly limit: number;
-  /** Budget shared by all of a server's bodies. */
   readonly budget: BodyBudget;
   /** Time limit for reading the whole body, in ms. Default {@link BODY_TIMEOUT_MS}. */
   readonly timeoutMs?: number | undefined;
@@ -144,7 +143,6 @@ export function dropBody(request: IncomingMessage): void {
 
 type Decoder = () => BodyBuffer;
 
-/** Collects a body's bytes in a buffer from the budget, within the time limit. */
 async function receive(
   { budget, timeoutMs = BODY_TIMEOUT_MS }: BodyBounds,
   read: (decoder: Decoder) => Promise<unknown>,
@@ -203,7 +201,6 @@ export class BodyBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes currently held, at most `maxBytes`. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
@@ -229,7 +226,6 @@ export class BodyBudget {
     this.#usedBytes += bytes;
   }
 
-  /** Returns a finished body's bytes to the budget. */
   free(owner: BodyBuffer, bytes: number): void {
     if (this.#open.delete(owner)) this.#usedBytes -= bytes;
   }
@@ -246,7 +242,6 @@ export class BodyBuffer {
   readonly #givenUp = Promise.withResolvers<never>();
   #problem: BodyError | undefined;
   #blocks: Buffer[] = [];
-  /** Bytes used in the last block. */
   #used = 0;
   #heldBytes = 0;
   #pieces = 0;

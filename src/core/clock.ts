@@ -119,11 +119,6 @@ export const WRITE_ATTEMPTS = 20;
 
 const WRITE_BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5_000, factor: 3 };
 
-/**
- * Retries a failing store write.
- *
- * @throws the error from the last attempt
- */
 export async function persist<T>(write: () => Promise<T>, patience: Patience): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

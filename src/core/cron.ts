@@ -25,7 +25,6 @@ export class CronPattern {
     if (this.after(Date.now()) === undefined) throw refusal(pattern, "the pattern never matches");
   }
 
-  /** Returns the first tick after `time`, or `undefined` if there is none. */
   after(time: number): number | undefined {
     return this.#cron.nextRun(new Date(time))?.getTime();
   }

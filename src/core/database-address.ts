@@ -1,4 +1,3 @@
-/** Address of an inbox database. */
 export type DatabaseAddress =
   /** A path, or `:memory:`. */
   | { readonly kind: "sqlite"; readonly file: string }
@@ -16,7 +15,7 @@ export function databaseProblem(text: string): string | undefined {
   if (POSTGRES.test(text)) return postgresProblem(text);
   if (!/^file:./.test(text)) {
     return (
-      "must be file:relative/path.db, file:/absolute/path.db or " +
+      "must have the form file:relative/path.db, file:/absolute/path.db or " +
       "postgres://user:password@host:port/database"
     );
   }
@@ -56,7 +55,7 @@ function postgresProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !isEncoded(url)) {
     return (
-      "must be postgres://user:password@host:port/database; percent-encode special characters in the password, " +
+      "must have the form postgres://user:password@host:port/database; percent-encode special characters in the password, " +
       "such as %40 for @, %2F for / and %23 for #"
     );
   }
@@ -68,7 +67,7 @@ function postgresProblem(text: string): string | undefined {
   }
   const tls = url.searchParams.get("sslmode");
   if (tls !== null && !TLS.includes(tls))
-    return `must have one of these values for sslmode: ${TLS.join(", ")}`;
+    return `has an unsupported sslmode; use one of ${TLS.join(", ")}`;
   return undefined;
 }
 

@@ -29,7 +29,6 @@ export function makePrivateFile(file: string): void {
   }
 }
 
-/** Sets mode 0600 on an existing database and the files next to it. */
 export function tightenDatabase(file: string): void {
   for (const suffix of ["", ...BESIDE]) setMode(`${file}${suffix}`, 0o600);
 }

@@ -9,7 +9,7 @@ const PNG = "\x89PNG\r\n\x1a\n";
 /**
  * Detects an image's format from its first bytes. Returns `undefined` for an unsupported format.
  *
- * @param bytes the whole image, or its first 128 bytes
+ * @param bytes the image, or its first 128 bytes
  */
 export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
   // Use one character per byte, because signatures are easier to read as text.

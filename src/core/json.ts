@@ -36,7 +36,6 @@ function keepDigits(key: string, value: unknown, context?: { readonly source?: s
   return /^-?[0-9]+$/.test(source) ? source : value;
 }
 
-/** Returns every string in a JSON value, at any depth. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];

@@ -95,7 +95,6 @@ const MAX_CONNECTIONS = 1_000;
 /** Once this share of connections is in use, each new connection closes an older connection. */
 const CROWDED_SHARE = 0.9;
 
-/** Time limit for receiving a request's headers, in ms. */
 const HEADERS_TIMEOUT_MS = 10_000;
 
 /**
@@ -131,7 +130,6 @@ export function bind(
   });
 }
 
-/** The latest request on a connection, and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -166,7 +164,6 @@ function closeSlowest(connections: Map<Socket, Exchange | undefined>): void {
   slowest.destroy();
 }
 
-/** Returns whether the request is complete but its response is still pending. */
 function isServed(exchange: Exchange | undefined): boolean {
   return exchange?.request.complete === true && !exchange.response.writableEnded;
 }

@@ -52,7 +52,6 @@ const MIN_LENGTH = 8;
 /** Kubernetes and Docker links inject an address for each service: `REDIS_PORT=tcp://10.0.0.1:6379`. */
 const INJECTED_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** An environment variable whose name resembles that of a bot's variable. */
 export interface MisspeltVariable {
   readonly name: string;
   readonly meant: string;

@@ -18,7 +18,6 @@ export const WAIT: Range = { max: MAX_WAIT_MS, maxText: "365 days" };
 /** A time limit in ms, which cannot be 0. */
 export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
 
-/** A whole number, at least 1. */
 export const COUNT: Range = { min: 1, whole: true };
 
 /**
@@ -123,7 +122,9 @@ export function outOfRange(
   const kind = whole ? "a whole number " : "";
   const words = maxText === undefined ? "" : ` (${maxText})`;
   const range =
-    max === Number.POSITIVE_INFINITY ? `from ${min} up` : `from ${min} to ${max}${words}`;
+    max === Number.POSITIVE_INFINITY
+      ? `${whole ? "of " : ""}at least ${min}`
+      : `from ${min} to ${max}${words}`;
   return `${name} must be ${kind}${range} (got ${value})`;
 }
 
@@ -142,8 +143,6 @@ export function keyProblem(what: string, key: unknown): string | undefined {
 }
 
 /**
- * Throws unless a value is a function, such as a handler.
- *
  * @param what names the parameter, such as `on("mention")`
  * @throws {ServiceBotError} INVALID_OPTION
  */

@@ -16,7 +16,6 @@ export const DOCTOR_AGENT = "service-bot-doctor";
  */
 export const RUNS_PATH = "/local/v1/runs";
 
-/** Maximum number of runs in one report. */
 export const MAX_REPORTED_RUNS = 100;
 
 /** Outcomes of a reported run. `released` means that the event will be retried and the attempt is not counted. */
@@ -34,17 +33,13 @@ export interface ReportedError {
   readonly stack?: string | undefined;
 }
 
-/** One run of an event's handlers. */
 export interface RunReport {
   readonly eventId: string;
   /** Attempt number, starting at 1. */
   readonly attempt: number;
   readonly outcome: ReportedOutcome;
-  /** Id of the conversation in the event's payload. */
   readonly conversationId?: string | undefined;
-  /** Id of the post in the event's payload. */
   readonly postId?: string | undefined;
-  /** Duration of the run, in ms. */
   readonly ms: number;
   /** Time until the next attempt, in ms. Absent if there is none. */
   readonly retryInMs?: number | undefined;

@@ -28,7 +28,7 @@ export function readSpan(span: Span, what: string): number {
 }
 
 /**
- * Parses a duration, or returns the time until a point in time; 0 if it is in the past.
+ * Parses a duration, or returns the time until a point in time. A past time counts as 0.
  *
  * @param now milliseconds since 1970, for a `Date`
  * @returns milliseconds, from 0 to 365 days

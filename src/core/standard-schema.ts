@@ -25,7 +25,6 @@ interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Result of {@link validate}. */
 export type Validated<Output> =
   | { readonly ok: true; readonly value: Output }
   | {
@@ -37,7 +36,6 @@ export type Validated<Output> =
 /** Maximum number of problems in a message, because a list may contain a thousand invalid items. */
 const MAX_PROBLEMS = 5;
 
-/** Validates a value. The schema may be asynchronous. */
 export async function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
@@ -55,7 +53,7 @@ export function isSchema(value: unknown): value is StandardSchemaV1 {
   return typeof standard.validate === "function";
 }
 
-/** Redacts the value's strings, because they may be private and a library's message may repeat them. */
+/** Redacts the value's strings, because users may have written them and a library's message may quote them. */
 function problemOf({ message, path = [] }: SchemaIssue, value: unknown): string {
   const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
   const place = keys.map((key) => {

@@ -13,7 +13,6 @@ export function newTrace(): string {
   return randomUUID().replaceAll("-", "");
 }
 
-/** Returns the trace id, without span and flags. */
 export function traceIdOf(trace: string | undefined): string | undefined {
   return trace?.slice(0, TRACE_ID_LENGTH);
 }
@@ -54,7 +53,6 @@ export function readTraceparent(
 /** The event being handled. The object is small, because connections that outlive the run keep it in memory. */
 export interface CurrentEvent {
   readonly id: string;
-  /** Trace of the event, as stored. */
   readonly trace: string | undefined;
 }
 
@@ -74,7 +72,7 @@ export function headerOfEvent(): string | undefined {
   return id !== undefined && PLAIN.test(id) ? id : undefined;
 }
 
-/** Returns the current event's log fields; empty outside handlers. */
+/** Returns the current event's log fields, or none outside handlers. */
 export function aboutEvent(): { readonly event?: string; readonly trace?: string | undefined } {
   const event = current.getStore();
   return event === undefined ? {} : { event: event.id, trace: event.trace };

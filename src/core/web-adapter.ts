@@ -166,7 +166,6 @@ function bodyOf(
   );
 }
 
-/** Buffer for bytes waiting to be read. */
 class UnreadBytes {
   #bytes: Uint8Array | undefined;
   #length = 0;

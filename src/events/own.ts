@@ -58,7 +58,6 @@ export interface OwnEvent {
   readonly body: string;
 }
 
-/** A payload's conversation and post. */
 export interface PayloadPlace {
   readonly conversationId?: string;
   readonly postId?: string;
@@ -147,7 +146,6 @@ export interface DueTimer {
   readonly body: string;
 }
 
-/** Builds the event for a due timer, in the lane of the event that set the timer. */
 export function timerEvent({ lane, name, eventId, dueAt, body }: DueTimer): OwnEvent {
   const due = new Date(dueAt).toISOString();
   const payload = { ...JSON.parse(body), dueAt: due };

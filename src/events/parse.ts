@@ -182,7 +182,6 @@ function readActor(actor: unknown): Actor {
   return { ...fields, username, name: plainText(fields["name"]) || username };
 }
 
-/** Returns an object's fields; empty for other values. */
 function fieldsOf(value: unknown): Fields {
   return isFields(value) ? { ...value } : {};
 }
@@ -191,7 +190,6 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns a string, or a number as a string; `undefined` for other values. */
 function plainText(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? value : undefined;

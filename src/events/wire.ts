@@ -1,6 +1,5 @@
 import { hasLongId, parseJson } from "../core/json.ts";
 
-/** The elements of a delivery's `events`. */
 export interface WireEvents {
   readonly events: readonly unknown[];
   /** JSON of each event, as sent. Absent if the body could not be split. */

@@ -6,7 +6,6 @@ import { PendingTasks } from "./pending-tasks.ts";
 /** Part of a run: handlers wrapped in middleware. */
 export type Chain = (route: Route) => Promise<void>;
 
-/** The observers and boundaries of a mounted router. */
 export interface Module {
   readonly observers: readonly ErrorObserver[];
   /** Boundaries by event type. The key "" covers all other types. */
@@ -20,9 +19,7 @@ export class Route {
   readonly username: string | undefined;
   /** Modules whose handlers are running, outermost first. */
   readonly modules: Module[] = [];
-  /** Fields added to the context by middleware. */
   #added: Record<string, unknown> = {};
-  /** The last error that a chain threw. */
   #failure: unknown;
 
   constructor(context: Context, username?: string) {

@@ -45,8 +45,8 @@ export interface WriteOptions {
 /** Options for `ctx.step`. */
 export interface StepOptions {
   /**
-   * True if repeating the step is harmless. The bot then repeats a step whose effect is unknown. Otherwise the event
-   * becomes a dead letter. Default `false`.
+   * True if repeating the step is harmless. If the step's effect is unknown, the bot then repeats the step instead of
+   * making the event a dead letter. Default `false`.
    */
   readonly repeatable?: boolean;
 }
@@ -160,11 +160,8 @@ export interface WriteEnd {
 }
 
 export interface ContextOptions {
-  /** Called with each message, comment or post that was made. */
   readonly onWrite?: (write: WriteEnd) => void;
-  /** Prefix of each step's name. */
   readonly prefix?: string;
-  /** The bot's state schema and timer types. Default: none. */
   readonly effects?: EffectsContextOptions;
 }
 

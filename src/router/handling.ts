@@ -105,7 +105,6 @@ export class HandlerRun {
     return true;
   }
 
-  /** Notifies the observers of the error that ended the handlers' run. */
   async failed(error: unknown): Promise<void> {
     if (this.#lastWord === undefined && this.#route !== undefined)
       await this.#handling.routes.observe(error, this.#route);

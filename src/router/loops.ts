@@ -142,8 +142,8 @@ export class OwnAccount {
 }
 
 /**
- * Returns whether the platform rejects only this request. The kill switch, by contrast, rejects the whole app for a
- * while.
+ * Returns whether the platform rejected only this request. The kill switch, by contrast, rejects all of the app's
+ * requests.
  */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403 && !error.refusesToken;

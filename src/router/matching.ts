@@ -51,7 +51,6 @@ export interface TextEntry extends TextPattern {
   readonly command?: Command | undefined;
 }
 
-/** Handler wrapped in its modules' middleware. */
 export interface TextRoute {
   readonly entry: TextEntry;
   readonly run: Chain;
@@ -95,7 +94,7 @@ export function commandPattern(name: string): TextPattern {
   };
 }
 
-/** Returns a matcher for a regular expression, or a case-insensitive matcher for a whole text. */
+/** Returns a matcher for a regular expression, or for a complete text in any case. */
 export function hearsPattern(pattern: string | RegExp): TextPattern {
   const isText = typeof pattern === "string";
   // Drop the flags g and y, because with them a match would depend on the previous match.

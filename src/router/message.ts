@@ -181,7 +181,6 @@ function spaced(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** Returns the event's excerpt, or "" if there is none. */
 export function excerptOf({ payload }: AnyEvent): string {
   return "excerpt" in payload && typeof payload.excerpt === "string" ? payload.excerpt : "";
 }

@@ -39,10 +39,8 @@ export const CRON_OPTIONS: OptionTable<CronOptions> = {
 
 export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { description: true };
 
-/** The arguments after the type or name: a schema, middleware, the handler and options. */
 export interface Parts {
   readonly schema: StandardSchemaV1 | undefined;
-  /** Handler wrapped in its middleware. */
   readonly chain: Chain;
   readonly options: HandlerOptions;
 }

@@ -45,7 +45,6 @@ type CustomType<T extends string> = T extends EventType | `timer:${string}` | `c
   ? never
   : T;
 
-/** Payload schema, from any library that follows Standard Schema v1. */
 type Schema<P> = StandardSchemaV1<unknown, P>;
 
 let readRoutes: (router: Router) => Routes;

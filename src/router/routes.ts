@@ -17,7 +17,6 @@ import {
   type TextRoute,
 } from "./matching.ts";
 
-/** Registered handlers and modules, in registration order. */
 export type Entry = EventEntry | UnknownEntry | TextEntry | ModuleEntry;
 
 /** Handler for one event type, which is a platform type, `timer:NAME` or `cron:NAME`. */
@@ -29,7 +28,6 @@ export interface EventEntry {
   readonly cron?: Cron | undefined;
 }
 
-/** Handler for types newer than this version. */
 interface UnknownEntry {
   readonly kind: "unknown";
   readonly run: Chain;
@@ -40,7 +38,6 @@ interface ModuleEntry {
   readonly routes: Routes;
 }
 
-/** A cron job. */
 export interface Cron {
   readonly name: string;
   /** Five fields, or six with seconds first. */
@@ -126,7 +123,6 @@ export class Routes {
     return this.#handled.areOthers;
   }
 
-  /** Cron jobs, in registration order. */
   get crons(): readonly Cron[] {
     return this.#allEntries().flatMap((entry) =>
       entry.kind === "event" && entry.cron !== undefined ? [entry.cron] : [],
@@ -137,7 +133,6 @@ export class Routes {
     return this.handledTypes.some((type) => type.startsWith(timerType("")));
   }
 
-  /** Commands, in registration order. */
   get commands(): readonly Command[] {
     return this.#allEntries().flatMap((entry) =>
       entry.kind === "text" && entry.command !== undefined ? [entry.command] : [],
@@ -222,7 +217,6 @@ export class Routes {
     });
   }
 
-  /** Returns the handlers selected by a text, each wrapped in its modules' middleware. */
   #textRoutes(): readonly TextRoute[] {
     return this.#entries.flatMap((entry) => {
       if (entry.kind === "text") return [{ entry, run: entry.run }];
@@ -274,7 +268,6 @@ async function notify(observer: ErrorObserver, error: unknown, context: Context)
 interface Types {
   readonly options: ReadonlyMap<string, HandlerOptions>;
   readonly names: readonly string[];
-  /** True if the bot handles other types as well. */
   readonly areOthers: boolean;
 }
 
@@ -318,7 +311,7 @@ const OTHER_TYPE =
 export function refuseUnknownType(type: string, otherwise: string = OTHER_TYPE): never {
   throw new ServiceBotError(
     "UNKNOWN_EVENT_TYPE",
-    `Unknown event type "${type}".${didYouMean(type, eventTypes)} Known: ${eventTypes.join(", ")}. ` +
+    `Unknown event type "${type}".${didYouMean(type, eventTypes)} Known types: ${eventTypes.join(", ")}. ` +
       otherwise,
   );
 }

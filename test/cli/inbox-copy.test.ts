@@ -54,7 +54,7 @@ describe("service-bot inbox copy", () => {
 
   test.each<[string[], string]>([
     [[], "--from"],
-    [["--from", "bot.db", ...TO], "--from must be"],
+    [["--from", "bot.db", ...TO], "--from must have the form"],
     [["--from", "file::memory:", ...TO], "file:data/bot.db"],
     [["--from", "postgres://bot@db/bot", ...TO], "pg_dump"],
     [[...FROM, "--to", "file:x.db"], "restore"],

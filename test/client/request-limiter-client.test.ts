@@ -143,7 +143,7 @@ describe("a client with a budget", () => {
     expect(scene(undefined).client.longestCallMs).toBe(10_000);
   });
 
-  test.each([0, 1.5, Number.NaN])("must be a whole number from 1 up: %s", (perMinute) => {
+  test.each([0, 1.5, Number.NaN])("must be a whole number of at least 1: %s", (perMinute) => {
     expect(() => scene(perMinute)).toThrow(/maxRequestsPerMinute must be a whole number/);
   });
 });

@@ -457,5 +457,7 @@ test("on() and catch() need a type; a boundary of a custom type comes after its 
   const empty = expect.objectContaining({ code: "INVALID_OPTION" });
   expect(() => new Router().on([], () => undefined)).toThrow(empty);
   expect(() => new Router().catch([], () => undefined)).toThrow(empty);
-  expect(() => new Router().catch("poll.closed", () => undefined)).toThrow(/first register its handler/);
+  expect(() => new Router().catch("poll.closed", () => undefined)).toThrow(
+    /first register its handler/,
+  );
 });
