@@ -19,7 +19,7 @@ async function warnings(
 }
 
 test.each(["http://platform.example", "http://platform:4400", "http://10.0.0.5:4400"])(
-  "a bot warns once at its start if its token leaves the machine over plain http: %s",
+  "a bot warns once on startup if its token leaves the machine over plain http: %s",
   async (origin) => {
     expect(await warnings(origin)).toMatchObject([{ platform: origin }]);
   },

@@ -307,7 +307,7 @@ describe("what /readyz costs", () => {
     expect(await told()).toBe(new Date(START + 1_000).toISOString());
   });
 
-  test("without the bot's token the report is that of /readyz, with a remedy", async () => {
+  test("without the bot's token, the response is that of /readyz, with a remedy", async () => {
     const bot = await start();
     for (const token of ["", "for-tests-onlY", "for-tests-only-"]) {
       const answer = await ask(bot, "?verbose", token);

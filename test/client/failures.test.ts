@@ -201,7 +201,7 @@ describe("whether an answer says that nothing happened", () => {
 
 describe("redirects", () => {
   test.each([301, 302, 303, 307, 308])(
-    "a %i is not followed, and its target gets no request and no token",
+    "a redirect is not followed, and its target gets no request and no token (%i)",
     async (status) => {
       const target = await serve(json(200, { username: "thief" }));
       const headers = { location: `${target.url}/api/v1/me` };

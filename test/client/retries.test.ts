@@ -160,7 +160,7 @@ describe("a write is tried again", () => {
     ["the answer was 503 with Retry-After and no code", json(503, { message: "busy" }, later)],
     ["the answer was 503 with Retry-After and no body", text(503, "", { "retry-after": "1" })],
     ["the answer cannot be understood", (response) => response.end("{")],
-  ])("but a write is not retried when %s: it may have happened", async (_name, answer) => {
+  ])("but a write that may have happened is not retried: %s", async (_name, answer) => {
     const { write, calls, clock } = await scene([answer]);
     await rejection(write());
     expect(calls).toHaveLength(1);

@@ -138,7 +138,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("a full backlog refuses new events until some are done", async () => {
+      test("a full backlog rejects new events until some are done", async () => {
         const small = await open({ clock, maxBacklog: 2 });
         await small.put(messages("1", "2"), "webhook");
         await expect(small.put(messages("3"), "webhook")).rejects.toMatchObject({

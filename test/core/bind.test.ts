@@ -51,7 +51,7 @@ const closeOf = (socket: Socket) => {
 };
 
 test.each(["", INCOMPLETE.slice(0, 20), INCOMPLETE])(
-  "stalled connections (%j) leave room for a genuine request",
+  "stalled connections leave room for a genuine request (%j)",
   async (text) => {
     const { url, port } = await serve((request, response) => {
       request.resume().once("end", () => response.end("ok"));

@@ -215,7 +215,7 @@ describe("exit code 2, the whole message, and not a byte is changed", () => {
   });
 });
 
-describe("no byte outside the bot changes", () => {
+describe("no byte outside the bot's folder changes", () => {
   test.each([
     ["made", []],
     ["refused by npm", ["npm"]],

@@ -118,7 +118,7 @@ async function timeOf(target: Target): Promise<number> {
 }
 
 test.skipIf(process.platform !== "linux").each(targets)(
-  "unsigned bodies neither fill the memory of %s nor delay it",
+  "unsigned bodies neither fill its memory nor delay it: %s",
   async (name, start) => {
     const target = await start();
     await timeOf(target);

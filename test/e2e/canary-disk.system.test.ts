@@ -9,7 +9,7 @@ import { type Listening, phrase, Stage } from "./canary/stage.ts";
 
 const TIMEOUT_MS = 60_000;
 
-describe("neither secrets nor texts come out of a bot", () => {
+describe("a bot reveals neither secrets nor message texts", () => {
   test("whose disk is nearly full", { timeout: TIMEOUT_MS }, async () => {
     const it = await Stage.set(inFile);
     const bot = it.launch({ MIN_FREE_BYTES: String(Number.MAX_SAFE_INTEGER) });

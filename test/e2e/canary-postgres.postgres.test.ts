@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(rules, { recursive: true, force: true });
 });
 
-test("neither secrets nor texts come out of a bot that meets everything, with its inbox in PostgreSQL", {
+test("a bot on PostgreSQL reveals neither secrets nor message texts", {
   timeout: 180_000,
 }, async () => {
   const it = await live(

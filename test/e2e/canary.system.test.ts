@@ -6,7 +6,7 @@ import { phrase, song } from "./canary/stage.ts";
 
 const TIMEOUT_MS = 180_000;
 
-test("neither secrets nor texts come out of a bot that meets everything, with its inbox in a file", {
+test("a bot reveals neither secrets nor message texts, whatever it encounters", {
   timeout: TIMEOUT_MS,
 }, async () => {
   await live(inFile);

@@ -92,7 +92,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(modules).not.toContain("typescript");
   });
 
-  test.skipIf(node === undefined)("the bot's user can write to data/ only", async () => {
+  test.skipIf(node === undefined)("the bot's user can write only to data/", async () => {
     const write = (path: string) => ["node", "-e", `fs.writeFileSync(${JSON.stringify(path)}, "")`];
     for (const path of ["x", "src/main.ts", "package.json", "node_modules/x"]) {
       expect(await exitCode(write(path)), path).toBe(1);

@@ -109,7 +109,7 @@ describe("a state of several conversations", () => {
     return { world, bot, outcomes };
   }
 
-  test("two runs that read one state both change it, and one run repeats", async () => {
+  test("two runs that read the same state both change it, and one of them repeats", async () => {
     const seen: unknown[] = [];
     const attempts: number[] = [];
     const { world, bot, outcomes } = await conflict((each, enter) => {

@@ -26,7 +26,7 @@ describe("ids of digits compare as numbers", () => {
     expect(compare(larger, smaller)).toBe(1);
   });
 
-  test("their order is the order of the integers they stand for", () => {
+  test("sort in the order of their integers", () => {
     fc.assert(
       fc.property(digits, digits, zeros, (a, b, padding) => {
         const expected = BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0;
@@ -124,19 +124,16 @@ describe("ids with a separator compare by their prefix, then by the numeral behi
     expect(compare(larger, smaller)).toBe(1);
   });
 
-  test.each([2, 10, 16, 32, 36])(
-    "in base %i their order is the order of the integers they stand for",
-    (base) => {
-      fc.assert(
-        fc.property(prefix, numerals(base), numerals(base), zeros, (before, a, b, padding) => {
-          const [left, right] = [before + a.toString(base), before + b.toString(base)];
-          expect(compare(left, right)).toBe(signOf(a, b));
-          expect(compare(before + padding + a.toString(base), right)).toBe(signOf(a, b));
-        }),
-        { numRuns: 1_000 },
-      );
-    },
-  );
+  test.each([2, 10, 16, 32, 36])("in base %i they sort in the order of their integers", (base) => {
+    fc.assert(
+      fc.property(prefix, numerals(base), numerals(base), zeros, (before, a, b, padding) => {
+        const [left, right] = [before + a.toString(base), before + b.toString(base)];
+        expect(compare(left, right)).toBe(signOf(a, b));
+        expect(compare(before + padding + a.toString(base), right)).toBe(signOf(a, b));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
 
   test("sorting hexadecimal ids sorts their numbers, with letters or without", () => {
     const ids = Array.from({ length: 0x1200 }, (_, nth) => `evt_${nth.toString(16)}`);

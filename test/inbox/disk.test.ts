@@ -16,7 +16,7 @@ function onDisk(free: () => number) {
 }
 
 describe("a disk that is nearly full", () => {
-  test("refuses new events, reports the free space, and recovers without a restart", async () => {
+  test("rejects new events and reports the free space, and recovers without a restart", async () => {
     let free = 64 * MB;
     const { clock, inbox } = onDisk(() => free);
     await inbox.put(messages("1"), "webhook");

@@ -81,7 +81,7 @@ test("a full disk refuses the write, and the next one goes through once there is
   expect(await group.write(fill)).toBe(1);
 });
 
-test("closing commits the waiting writes and refuses later ones", async () => {
+test("close() commits the pending writes and refuses later ones", async () => {
   const waiting = group.write(insert(1));
   group.close();
   // Commits synchronously, because the inbox closes its file next.

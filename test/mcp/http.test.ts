@@ -89,7 +89,7 @@ describe("admission by token", () => {
     expect((await poster(mcp, platform.apiKey).post(INITIALIZE)).status).toBe(200);
   });
 
-  test("a revoked token is refused a minute later", async () => {
+  test("a revoked token is rejected a minute later", async () => {
     const { platform, clock, post, asked } = await served();
     const { apiKey } = platform.control.createToken(["read"]);
     const { apps } = platform.control;
@@ -248,7 +248,7 @@ test("calls beyond the limit get 503, and an abandoned call makes room", async (
   for (const text of texts) expect(text).toContain("username: bot");
 });
 
-test("at most 32 unknown tokens wait, and a familiar token passes them", async () => {
+test("at most 32 unknown tokens wait, and a known token overtakes them", async () => {
   let isHeld = false;
   const waiting: (() => void)[] = [];
   const fetch = async () => {
@@ -277,7 +277,7 @@ describe("admission by host and origin", () => {
     ["Origin", "null", 403],
     ["Origin", "http://localhost:5173", 200],
     ["Origin", "http://mcp.example", 403],
-  ])("%s: %s is answered %i", async (name, value, status) => {
+  ])("Host and Origin decide the status: %s: %s gets %i", async (name, value, status) => {
     const { platform } = await world();
     const { url } = await mcpOverHttp({
       ...{ baseUrl: platform.url, fetch: platform.fetch },

@@ -55,7 +55,7 @@ test.each([
   "https://10.0.0.1/a.png",
   "http://images.example/a.png",
   "file:///etc/passwd",
-])("%s is not fetched", async (url) => {
+])("an unsafe URL is not fetched: %s", async (url) => {
   const { asked, preview } = await storage();
   const [told] = await preview({ url });
   expect(told).toMatchObject({ text: expect.stringContaining("not a public URL") });

@@ -41,7 +41,7 @@ describe("the port of the metrics", () => {
     expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
-  test("on loopback a web page under another host name cannot read it", async () => {
+  test("on loopback, a web page from another host name cannot read it", async () => {
     const { url } = await serve();
     expect(await statusFor(`${url}/metrics`, "evil.example")).toBe(403);
     expect(await statusFor(`${url}/metrics`, "localhost:9464")).toBe(200);

@@ -75,7 +75,7 @@ describe.skipIf(missing)("what systemd says", () => {
     expect(verify(text.replace(from, to))).toContain(complaint);
   });
 
-  test("the unit leaves few permissions open", () => {
+  test("the unit grants few permissions", () => {
     expect(exposure(text)).toBeLessThanOrEqual(2);
     expect(exposure(text.replace(/^CapabilityBoundingSet=.*\n/m, ""))).toBeGreaterThan(2);
   });

@@ -59,7 +59,7 @@ describe("a term", () => {
     expect(term.signal.aborted).toBe(false);
   });
 
-  test("a term ends a lease after the last successful renewal was sent, not after its answer", async () => {
+  test("a term ends one lease after the last successful renewal was sent, not after its answer", async () => {
     const slow = Promise.withResolvers<Candidacy>();
     answer = () => slow.promise;
     const leading = lead();

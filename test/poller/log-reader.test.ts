@@ -240,7 +240,7 @@ describe("the stored cursor", () => {
     expect(await inbox.cursor(CURSOR)).toBe("80");
   });
 
-  test("the cursor is written in the transaction of its events", async () => {
+  test("the cursor is written in the same transaction as its events", async () => {
     log.add("1", "follow", clock.now() - MINUTE);
     const reader = await open();
     const batches: unknown[] = [];

@@ -299,7 +299,7 @@ describe.each(faces)("over $name", (face) => {
     expect(inbox.stored.get("2")).toMatchObject({ lane: "user:ada" });
   });
 
-  test("a store that fails is answered with 503 and Retry-After, and logged as an error", async () => {
+  test("a failing store causes a 503 with Retry-After, and logged as an error", async () => {
     const put = () => Promise.reject(new Error("database at /var/lib/bot.db is full"));
     const { endpoints, lines } = makeRig({ inbox: { put } });
     const send = await face.open(endpoints);
@@ -313,7 +313,7 @@ describe.each(faces)("over $name", (face) => {
     expect(lines()).toMatchObject([{ level: "error", status: 503, err }]);
   });
 
-  test("a full inbox is answered with 503, Retry-After and INBOX_FULL", async () => {
+  test("a full inbox causes a 503 with Retry-After and INBOX_FULL", async () => {
     const full = new ServiceBotError("INBOX_FULL", "100000 events wait");
     const { endpoints } = makeRig({ inbox: { put: () => Promise.reject(full) } });
     const send = await face.open(endpoints);
@@ -323,7 +323,7 @@ describe.each(faces)("over $name", (face) => {
     expect(errorIn(answer).code).toBe("INBOX_FULL");
   });
 
-  test("the answer waits until the batch is stored", async () => {
+  test("the response waits until the batch is stored", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     const order: string[] = [];

@@ -58,12 +58,15 @@ const unread = [
 ] as const;
 
 describe.each(socketFaces)("over $name", (face) => {
-  test.each(unread)("%s is refused before its body arrives", async (_name, header, expected) => {
-    const url = await face.listen(makeRig().endpoints);
-    for (const body of ["content-length: 1000000", "transfer-encoding: chunked"]) {
-      expect(await answerOn(await sendHead(url, header, body))).toBe(expected);
-    }
-  });
+  test.each(unread)(
+    "a request is rejected before its body arrives: %s",
+    async (_name, header, expected) => {
+      const url = await face.listen(makeRig().endpoints);
+      for (const body of ["content-length: 1000000", "transfer-encoding: chunked"]) {
+        expect(await answerOn(await sendHead(url, header, body))).toBe(expected);
+      }
+    },
+  );
 
   test("a body that stops is answered with 408, and its connection is closed", async () => {
     const url = await face.listen(makeRig({ timeoutMs: 50 }).endpoints);
@@ -85,7 +88,7 @@ describe.each(socketFaces)("over $name", (face) => {
     await gone;
   });
 
-  test("beyond the byte limit the oldest body gives way to a genuine delivery", async () => {
+  test("beyond the byte limit, a genuine delivery replaces the oldest body", async () => {
     const rig: Rig = makeRig({ maxBodyBytes: 10_000, budget: new BodyBudget(30_000) });
     const url = await face.listen(rig.endpoints);
     const slow = Array.from({ length: 10 }, async () => {
@@ -129,7 +132,7 @@ test("a signature that becomes too old while its body arrives is refused as stal
 });
 
 describe("a body that the bot does not need", () => {
-  test("in tiny pieces loses its connection while the store is queried", async () => {
+  test("in tiny chunks closes its connection while the store is queried", async () => {
     const asked = Promise.withResolvers<void>();
     const store = Promise.withResolvers<boolean>();
     onTestFinished(() => store.resolve(true));

@@ -153,7 +153,7 @@ describe("requests that never end", () => {
 });
 
 describe("after all of that", () => {
-  test("no answer contains a stack, a path or a secret", () => {
+  test("no response contains a stack trace, a path or a secret", () => {
     expect(answered.length).toBeGreaterThan(200);
     for (const answer of answered) {
       expect(answer).not.toMatch(/\bat .*:\d+:\d+|node_modules|file:|\/src\/|Error:/);

@@ -65,7 +65,7 @@ describe("a moment", () => {
     expect(event?.trace).toMatch(/^[0-9a-f]{32}/);
   });
 
-  test("a cron moment is one event over two instances and a restart", async () => {
+  test("a cron tick is one event across two instances and a restart", async () => {
     const world = new Instances();
     const crons = [cron("often", "*/10 * * * * *"), cron("minutely", "* * * * *")];
     const first = await world.start(crons);

@@ -47,7 +47,7 @@ async function again(): Promise<Run> {
 }
 
 describe("a reply that is new to a restored inbox", () => {
-  test("a restored step is searched first, and adopted if it was sent", async () => {
+  test("a restored step first searches for its message, and adopts it if it was sent", async () => {
     world.send("hi");
     expect(await (await run()).run(world.reply("reply/1", "hi"))).toBe("m_1");
     expect(world.platform.size).toBe(1);

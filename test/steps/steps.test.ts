@@ -137,7 +137,7 @@ describe("after the process died inside a step", () => {
     expect(world.platform.size).toBe(2);
   });
 
-  test("the search waits until the request can no longer be under way: the event is put off", async () => {
+  test("the search waits until the request can no longer be in flight: the event is put off", async () => {
     const steps = await world.begin();
     void steps.run(world.reply("reply/1", "hi", died));
     await world.underWay();

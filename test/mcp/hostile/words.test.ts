@@ -96,7 +96,7 @@ describe.each(everyTool)("%s", (name, args) => {
     }
   });
 
-  test("a single word is quoted too", async () => {
+  test("a single word is also quoted", async () => {
     const { text } = await ask(answers(WORD, "a b")[name]);
     expect(outside(text)).not.toContain("MARK");
   });

@@ -15,7 +15,7 @@ function write(platform: Platform, headers: Readonly<Record<string, string>>) {
 }
 
 describe("without the control token", () => {
-  test("every route answers 401 over loopback and changes nothing", async () => {
+  test("every route returns 401 over loopback and changes nothing", async () => {
     const platform = await runPlatform();
     const routes = routesOf(platform);
     expect(routes.length).toBeGreaterThan(30);
@@ -55,7 +55,7 @@ describe("without the control token", () => {
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("a web page is refused even with our own origin", async () => {
+  test("a web page is rejected even with the portal's own origin", async () => {
     const platform = await runPlatform();
     expect((await write(platform, { Origin: platform.url })).status).toBe(401);
     expect(platform.control.events()).toEqual([]);

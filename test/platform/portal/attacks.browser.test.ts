@@ -16,7 +16,7 @@ const scripts = [
   "</title></style></textarea><img src=x onerror=alert(1)>",
 ];
 
-test("text of users is rendered as text on every view: messages, names, posts, comments, payloads, snapshots", async () => {
+test("every view renders user-written text as text: messages, names, posts, comments, payloads, snapshots", async () => {
   const platform = await runPlatform();
   const { control } = platform;
   const ids: string[] = [];

@@ -185,7 +185,7 @@ test("the connections of an allowed download are counted, and lookups as well", 
   expect(opened).toEqual({ count: 1, lookups: 1 });
 });
 
-test("a name that changes its address after the check reaches the checked address", async () => {
+test("a host that changes its address after the check is reached at the checked address", async () => {
   const answers = [["198.51.100.1"], ["127.0.0.1"]];
   const seen: string[] = [];
   const server = await imageServer();
