@@ -126,20 +126,21 @@ export interface Setting<T> {
   readonly optional?: string;
 }
 
-/** In ms. The maximum, 24 days, is the longest delay that a Node timer supports. */
+/** An interval in ms. The maximum, 24 days, is the longest delay that a Node timer supports. */
 const interval = integer(50, 2 ** 31 - 1);
 
-/** In ms. A longer drain is probably a mistake. */
+/** Longest drain, in ms. A longer drain is probably a mistake. */
 const MAX_DRAIN_MS = 600_000;
 
 /** Minimum length after `whsec_`, in characters. A shorter secret has probably been truncated, and could be guessed. */
 const MIN_SECRET_LENGTH = 8;
 
-/** In bytes. The text of a larger body might exceed V8's maximum string length. */
+/** Largest accepted limit, in bytes. The text of a larger body might exceed V8's maximum string length. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 /**
- * In bytes. Large enough for 50 events of 320 KiB each, or for the 30,000 ordinary events of a round after an outage.
+ * Default limit if memory allows, in bytes. Large enough for 50 events of 320 KiB each, or for the 30,000 ordinary
+ * events of a round after an outage.
  */
 const USUAL_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -147,8 +148,8 @@ const USUAL_BODY_BYTES = 16 * 1024 * 1024;
 const MIN_DEFAULT_BODY_BYTES = 1024 * 1024;
 
 /**
- * The default limit is this fraction of the available memory. Parsing a round takes about 12 times its size, on top of
- * the memory that the bot itself uses.
+ * Number of bodies of the default size that fit into the available memory. Parsing a round takes about 12 times its
+ * size, on top of the memory that the bot itself uses.
  */
 const BODIES_IN_MEMORY = 32;
 

@@ -62,7 +62,7 @@ export class Breaker {
    *
    * @param operation method and path template, such as `POST /posts`
    * @throws {NetworkError} API_CIRCUIT_OPEN
-   * @throws {ApiError} with the response that rejected the token, and `local` true
+   * @throws {ApiError} with the status and code of the response that rejected the token, and with `local` true
    */
   check(operation: string): void {
     this.#checkToken();
@@ -169,8 +169,8 @@ function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
 }
 
 /**
- * A circuit is closed, then open for a wait. After the wait it admits one request at a time, the trial, until a trial
- * succeeds.
+ * A circuit breaker. While closed, it admits every request. Once open, it holds requests back for a wait, then admits
+ * one request at a time, the trial, until a trial succeeds.
  */
 class Circuit {
   readonly #options: BreakerOptions;

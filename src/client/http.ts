@@ -244,7 +244,8 @@ export class Http {
       }
     } catch (error) {
       if (error instanceof ServiceBotError) {
-        // While a token is rejected, the breaker throws an `ApiError` with the platform's code.
+        // While the token is rejected, the breaker throws the platform's error, but an open circuit held this request
+        // back.
         const code = error instanceof ApiError ? "API_CIRCUIT_OPEN" : error.code;
         channels["held-back"].publish({ bot: this.#sender, code });
       }

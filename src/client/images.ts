@@ -17,15 +17,15 @@ export type PreparedImage =
 export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
 
 /**
- * In bytes. Section 8 of the platform document says "5 MB". The client allows 5 MiB, because the platform may accept
- * images larger than 5,000,000 bytes.
+ * Maximum size of an image, in bytes. Section 8 of the platform document says "5 MB". The client allows 5 MiB, because
+ * the platform may accept images larger than 5,000,000 bytes.
  */
 export const MAX_IMAGE_BYTES = 5_242_880;
 
 /** Matches image file names. No key looks like a file name. Unsupported formats are rejected later. */
 const pictureName = /\.(png|jpe|jpe?g|jfif|webp|gif|avif|heic|heif|svg|bmp|tiff?)$/i;
 
-/** In characters. No path, URL or key is longer, so a longer string is a base64 image. */
+/** Maximum length of a path, URL or key, in characters. A longer string is a base64 image. */
 const MAX_TEXT = 8_192;
 
 /**

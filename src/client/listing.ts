@@ -59,7 +59,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
    * @throws {ServiceBotError} API_INVALID_RESPONSE if the cursors form a cycle, or after 100 empty pages in a row
    */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    // Brent's algorithm finds any cycle in constant memory: it compares each cursor with an earlier one, which is
+    // Brent's algorithm finds any cycle in constant memory. It compares each cursor with an earlier cursor, which is
     // replaced after 1, 2, 4, 8… pages.
     let earlier: string | undefined;
     let replaceAt = 1;

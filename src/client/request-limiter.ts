@@ -33,25 +33,25 @@ export interface LimiterOptions {
  */
 export const MIN_PER_MINUTE = 5;
 
-/** In ms. The platform counts requests per minute, in either fixed or sliding windows. */
+/** Length of the window, in ms. The platform counts requests per minute, in either fixed or sliding windows. */
 const WINDOW_MS = 60_000;
 
-/** In ms. Long enough to get a permit that is about to become free, and well within a handler's time limit. */
+/**
+ * Longest wait of a handler's request, in ms. Long enough to get a permit that is about to become free, and well within
+ * a handler's time limit.
+ */
 export const HANDLER_WAIT_MS = 5_000;
 
-/**
- * In ms. After waiting this long, the audit and polling take precedence, because even a busy bot must read the event
- * log.
- */
+/** Wait after which the audit and polling take precedence, in ms, because even a busy bot must read the event log. */
 const STARVED_MS = 60_000;
 
 /** Minimum interval between two `budget-wait` messages, in ms. */
 const REPORT_INTERVAL_MS = 60_000;
 
-/** In ms. Predicting a retry further ahead would be a guess. */
+/** Longest wait before a retry, in ms. Predicting a retry further ahead would be a guess. */
 const MAX_RETRY_MS = 15 * 60_000;
 
-/** In ms. Covers the jitter that the dispatcher adds to a retry. */
+/** Time allowed for the jitter that the dispatcher adds to a retry, in ms. */
 const RETRY_SLACK_MS = 5_000;
 
 /** Permit for one request. The holder must call exactly one of the methods, and only once. */

@@ -110,7 +110,7 @@ function segment(id = ""): string {
   );
 }
 
-/** In characters. Longer values are images, which no error message quotes. */
+/** Maximum length of a redacted text, in characters. Longer values are images, which no error message quotes. */
 const MAX_QUOTE = 100_000;
 
 function textsOf(body: unknown): string[] {

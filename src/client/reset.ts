@@ -53,7 +53,7 @@ function reset(socket: Socket): void {
     closeByReset(socket);
     socket.destroy();
   } else if (socket.remoteFamily !== undefined) {
-    // A pipe has neither an address family nor a reset.
+    // A pipe has no address family and cannot be reset.
     socket.resetAndDestroy();
   }
 }

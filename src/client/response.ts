@@ -4,16 +4,16 @@ import { ServiceBotError } from "../errors.ts";
 import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
 
-/** In bytes. Larger than any response from the platform, because a page has at most 50 items. */
+/** Maximum size of a response, in bytes. No response is larger, because a page has at most 50 items. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** In bytes. A truncated error body could not be parsed, and its code would be lost. */
+/** Maximum size of an error body, in bytes. A truncated error body could not be parsed, and its code would be lost. */
 const MAX_ERROR_BYTES = 2 * 1024 * 1024;
 
-/** In ms. A longer `Retry-After` is probably a mistake, and must not stop a lane for years. */
+/** Longest accepted `Retry-After`, in ms. A longer wait is probably a mistake, and must not stop a lane for years. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** In characters. Longer messages from the platform are truncated. */
+/** Maximum length of the platform's message in an error, in characters. */
 const MAX_MESSAGE = 2_000;
 
 /**
@@ -73,7 +73,7 @@ function toError(body: unknown, response: Response, request: ApiRequest, now: nu
     `${request.name}: the platform returned ${response.status}${details}.${remedyFor(response, code)}${id}`,
     {
       status: response.status,
-      // If part of the code is redacted, it is not a code.
+      // A text with redacted parts is not a code.
       platformCode: code === undefined || !isCode(scrub(code)) ? undefined : code,
       retryAfterMs: retryAfterMs(response, now),
       hasErrorBody: typeof body === "object" && said !== "",

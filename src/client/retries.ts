@@ -15,7 +15,7 @@ const lasting: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"
  * Returns the wait before a retry, in ms, at least as long as the platform requests. Returns `undefined` if the request
  * must not be retried.
  *
- * @param number number of attempts so far, starting at 1
+ * @param number attempts made so far, starting at 1
  */
 export function retryInMs(
   method: Method,

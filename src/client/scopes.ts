@@ -20,7 +20,7 @@ export type ScopeAnswer = "yes" | "no" | "unknown" | "refused";
 /** An id that no post has. */
 const NO_POST = "service-bot-doctor";
 
-/** In ms. A slower platform counts as unable to respond. */
+/** Time limit for a probe, in ms. A slower platform counts as unable to respond. */
 const TIMEOUT_MS = 5_000;
 
 export interface Probed {

@@ -25,7 +25,7 @@ export class BodyError extends Error {
   }
 }
 
-/** In ms. Even on a slow connection, a large delivery arrives within a few seconds. */
+/** Time limit for a body, in ms. Even on a slow connection, a large delivery arrives within a few seconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
 /** How long the server keeps reading a rejected body, in ms, so that the sender can receive the response. */
@@ -180,8 +180,8 @@ function problemOf(error: unknown): BodyProblem {
 const MAX_PIECES = 65_536;
 
 /**
- * In bytes. The first block fits a typical delivery. Each further block doubles the total, so even a large body needs
- * only a few blocks.
+ * Block sizes, in bytes. The first block fits a typical delivery. Each further block doubles the total, so even a large
+ * body needs only a few blocks.
  */
 const MIN_BLOCK_BYTES = 1_024;
 const MAX_BLOCK_BYTES = 1_048_576;

@@ -113,7 +113,8 @@ export interface Patience {
 }
 
 /**
- * Maximum number of attempts to record an outcome, over about a minute, so that a briefly full disk does not lose it.
+ * Maximum number of attempts to record an outcome. They take about a minute, so that the outcome survives a briefly
+ * full disk.
  */
 export const WRITE_ATTEMPTS = 20;
 

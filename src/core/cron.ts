@@ -1,7 +1,7 @@
 import { Cron } from "croner";
 import { messageOf, ServiceBotError } from "../errors.ts";
 
-/** In ms. Cron patterns have a resolution of one second. */
+/** Resolution of cron patterns, in ms. */
 const SECOND_MS = 1_000;
 
 /**

@@ -20,7 +20,9 @@ export interface ListenOptions {
   readonly set?: { readonly host: string; readonly port: string };
 }
 
-/** In ms. Longer than BODY_TIMEOUT_MS, so that the sender of a slow body receives a response. */
+/**
+ * Time limit for a request, in ms. Longer than BODY_TIMEOUT_MS, so that the sender of a slow body receives a response.
+ */
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /**
@@ -32,7 +34,7 @@ const MAX_CHECK_INTERVAL_MS = 1_000;
 /** Time for running requests to finish when the server closes, in ms. Storing a batch takes a few ms. */
 const CLOSE_GRACE_MS = 2_000;
 
-/** In ms. Longer than the pauses between a busy platform's deliveries. */
+/** How long idle connections stay open, in ms. Longer than the pauses between a busy platform's deliveries. */
 const KEEP_ALIVE_MS = 75_000;
 
 /**

@@ -1,4 +1,4 @@
-/** In characters. Names at least this long may differ in two letters, shorter names in only one. */
+/** Length from which names may differ in two letters, in characters. Shorter names may differ in only one. */
 const LONG_NAME = 6;
 
 /**

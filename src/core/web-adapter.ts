@@ -2,10 +2,10 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { dropBody } from "./body.ts";
 
-/** In bytes. The buffer for unread parts of a body is as large as Node's own stream buffer. */
+/** Size of the buffer for unread parts of a body, in bytes. Same as Node's own stream buffer. */
 const BODY_BUFFER_BYTES = 65_536;
 
-/** In bytes. Responses with a known length up to this are sent whole. */
+/** Maximum known length, in bytes, of a response that is sent in one piece. */
 const MAX_WHOLE_BYTES = 1_048_576;
 
 const INVALID = "The method or the Host header is not supported.\n";
@@ -71,7 +71,7 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
   const body = hasBody ? bodyOf(request, ended) : null;
   const init: RequestInit & { readonly duplex: "half" } = {
     ...{ method, headers: headerList, body, signal: ended ?? null },
-    // Required for a stream body.
+    // Required if the body is a stream.
     duplex: "half",
   };
   return new Request(address, init);

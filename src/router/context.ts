@@ -153,7 +153,7 @@ export interface Context<T extends string = string> extends EffectsContext {
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
-/** A message, comment or post made by this run, or made by an earlier run and found by this one. */
+/** A message, comment or post made by this run, or made by an earlier run and found by this run. */
 export interface WriteEnd {
   readonly kind: WriteKind;
   readonly result: unknown;
@@ -177,7 +177,10 @@ export function createContext(
   return new RunContext(job, client, tasks, options);
 }
 
-/** Creates its methods on first use, because a handler needs only a few of them. They also work when detached. */
+/**
+ * A context that creates its methods on first use, because a handler needs only a few of them. The methods also work
+ * when detached.
+ */
 class RunContext implements Context {
   readonly event: AnyEvent;
   readonly payload: AnyEvent["payload"];
@@ -342,7 +345,7 @@ async function findPeer(
 
 type WriteKind = "reply" | "comment" | "post" | "upload";
 
-/** Writes and steps in one run, which waits for all of them. Invalid options reject. */
+/** Writes and steps of one run. The run waits for all of them. Invalid options cause a rejection. */
 class Writes {
   readonly #job: Job;
   readonly #client: Client;

@@ -20,7 +20,7 @@ export interface LaterOptions {
   readonly key?: string | undefined;
 }
 
-/** State and timers in a context. Changes are stored when the run succeeds. */
+/** Context methods for state and timers. Changes are stored when the run succeeds. */
 export interface EffectsContext {
   /**
    * Returns the state stored under `key`, with its own schema. Modules keep their state this way. Change the object in

@@ -45,7 +45,8 @@ export type Boundary<T extends string = string, X = unknown> = (
 ) => unknown;
 
 /**
- * Context for a timer, a cron job, or an event type that this version does not know. The schema determines the payload.
+ * Context for a timer, a cron job, or an event type that this version does not know. The schema, if any, determines the
+ * payload.
  */
 export interface CustomContext<T extends string, P> extends Omit<Context<T>, "payload"> {
   /** The schema's output. `event.payload` is the payload as received. */

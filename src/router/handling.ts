@@ -42,7 +42,7 @@ export class Handling {
   }
 }
 
-/** Runs a boundary instead of handlers. */
+/** A boundary to run instead of the handlers. */
 interface LastWord {
   readonly chain: Chain;
   /** The failed run's route. `undefined` if its handlers never started. */

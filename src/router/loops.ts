@@ -14,8 +14,8 @@ import type { Job } from "../steps/step.ts";
 const RETRY_INTERVAL_MS = 60_000;
 
 /**
- * In ms. Long, because a rejection lasts until someone fixes the token's access, and each request uses up the bot's
- * budget.
+ * Interval between `GET /me` requests after a rejection, in ms. Long, because a rejection lasts until someone fixes the
+ * token's access, and each request uses up the bot's budget.
  */
 const REFUSED_INTERVAL_MS = 600_000;
 
@@ -117,7 +117,10 @@ export class OwnAccount {
     this.#nextRequestAt = this.#clock.now() + intervalMs;
   }
 
-  /** Looks for a message by the bot, because each message names its author (section 2 of the platform document). */
+  /**
+   * Looks for one of the bot's own messages, because each message names its author (section 2 of the platform
+   * document).
+   */
   async #readMessages(event: AnyEvent, signal: AbortSignal): Promise<void> {
     const conversationId = conversationOf(event);
     if (conversationId === undefined || this.#silent.has(conversationId)) return;
@@ -142,7 +145,7 @@ export class OwnAccount {
 }
 
 /**
- * Returns whether the platform rejected only this request. The kill switch, by contrast, rejects all of the app's
+ * Returns whether the token lacks access to this request. The kill switch, by contrast, rejects all of the app's
  * requests.
  */
 function isRefusal(error: unknown): boolean {

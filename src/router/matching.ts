@@ -22,7 +22,7 @@ export interface CommandFields {
 
 /** Fields that `hears` adds to the context. */
 export interface HearsFields {
-  /** Match in the text, from which the bot's name is removed. `match[0]` is the matched text. */
+  /** The match. The bot's name was removed from the text first. `match[0]` is the matched text. */
   readonly match: RegExpExecArray;
 }
 
@@ -79,7 +79,7 @@ export async function firstMatch(
   return undefined;
 }
 
-/** In characters. The excerpt might cut off a longer word. */
+/** Maximum length of a needle, in characters. The excerpt might cut off a longer word. */
 const MAX_NEEDLE_LENGTH = 16;
 
 /** Returns a case-insensitive matcher for `/name` and the text after it. */

@@ -141,7 +141,7 @@ function isExact(event: AnyEvent, item: Message | Post): boolean {
   return hasExcerpt(event) && spaced(item.text) === spaced(excerptOf(event));
 }
 
-/** In ms. 0 if a date is missing. */
+/** Returns the time between the event and the message in ms, or 0 if a date is missing. */
 function distance(
   event: AnyEvent,
   { createdAt = "" }: { readonly createdAt?: string | undefined },
@@ -165,7 +165,7 @@ function isByActor({ author }: Comment, event: AnyEvent): boolean {
   return isAuthor(author?.username, event);
 }
 
-/** Returns true also if the platform does not name the author. */
+/** Also returns true if the platform does not name the author. */
 function isAuthor(username: string | undefined, event: AnyEvent): boolean {
   const actor = actorOf(event);
   return !username || actor === undefined || foldUsername(username) === foldUsername(actor);

@@ -44,7 +44,7 @@ export interface Cron {
   readonly pattern: string;
   /** IANA time zone name. */
   readonly timeZone: string;
-  /** Whether the last tick that passed while no instance was running is caught up on. */
+  /** Whether to run the last tick missed while no instance was running. */
   readonly missed: "last" | "none";
   readonly moments: CronPattern;
 }
@@ -285,7 +285,7 @@ function typesOf(entries: readonly Exclude<Entry, ModuleEntry>[], hasMiddleware:
   return { options, names: [...options.keys()], areOthers };
 }
 
-/** Returns the names that only one handler may have. A second handler would never run, or would run twice. */
+/** Returns the names that must be unique, because a second handler would never run, or would run twice. */
 function uniqueNames(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) => {
     if (entry.kind === "event" && entry.cron !== undefined) return [`cron("${entry.cron.name}")`];
