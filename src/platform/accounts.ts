@@ -34,9 +34,7 @@ export function newAccount(store: Store, given: AccountInput, kind: "person" | "
   }
   const holder = store.people.find(username);
   if (holder !== undefined) {
-    throw invalid(
-      `username: a ${holder.isBot ? "bot" : "person"} named ${username} exists already`,
-    );
+    throw invalid(`username: a ${holder.isBot ? "bot" : "user"} named ${username} already exists`);
   }
   return kind === "bot" ? addBot(store, username, name) : store.people.add(username, name, kind);
 }

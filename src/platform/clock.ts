@@ -164,7 +164,7 @@ export class ClockControl {
     timeline.add({
       kind: "state",
       change: "clock",
-      detail: frozen ? `frozen at ${now}` : `runs from ${now}`,
+      detail: frozen ? `frozen at ${now}` : `running from ${now}`,
     });
     return this.view;
   }

@@ -21,7 +21,7 @@ export function checkText(text: string, { images = 0 }: { readonly images?: numb
     throw new PlatformError(
       400,
       "TOO_LONG",
-      `A text may have at most ${MAX_TEXT_LENGTH} characters.`,
+      `The text is longer than ${MAX_TEXT_LENGTH} characters.`,
     );
   }
 }

@@ -110,8 +110,9 @@ export class Snapshots {
   #checkRoom(bytes: number): void {
     const held = [...this.#snapshots.values()].reduce((sum, one) => sum + one.bytes, 0);
     if (this.#snapshots.size < MAX_SNAPSHOTS && held + bytes <= MAX_TOTAL_BYTES) return;
-    const most = `${MAX_SNAPSHOTS} snapshots, or ${MAX_TOTAL_BYTES} bytes, are the limit`;
-    throw new PlatformError(409, "SNAPSHOTS_FULL", `${most}; delete one.`);
+    const limits = `at most ${MAX_SNAPSHOTS} snapshots, with ${MAX_TOTAL_BYTES} bytes in total`;
+    const message = `The platform keeps ${limits}. Delete a snapshot first.`;
+    throw new PlatformError(409, "SNAPSHOTS_FULL", message);
   }
 
   #find(id: string): Snapshot {

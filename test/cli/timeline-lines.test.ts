@@ -54,7 +54,7 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     '--> dm.message evt_1 @ada "say \\"hi\\""',
     "--> like evt_2 @ben  late by 500 ms",
     "<-- [200] 9 ms  attempt 1",
-    "<-- [no answer] 1 ms  attempt 2  2 events  refused",
+    "<-- [no response] 1 ms  attempt 2  2 events  refused",
     'api POST /dm/c/messages [201] 6 ms "hi"',
     undefined,
     "api GET /events [401] 1 ms",
@@ -65,7 +65,7 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     "!!! evt_1 attempt 3 failed, dead letter: TypeError E_X: a\u001b[2J",
     "!!! evt_1 attempt 3 postponed: TypeError E_X: a\u001b[2J  next attempt in 60 s",
     "*** webhook disabled: 10 failures",
-    "*** app of @other: disabled",
+    "*** @other's app: disabled",
   ]);
   const stacks = lines.map((entry) => stackLines({ bot: "bot", ...entry, at, seq: 1 }));
   expect(stacks.flat()).toEqual(["    at handler (bot.ts:1:2)"]);

@@ -185,7 +185,7 @@ describe("an event is taken", () => {
   });
 
   test("by no program on a port without one, so the error names the port", async () => {
-    const error = "nothing listens on 127.0.0.1:3000; is the bot running?";
+    const error = "nothing is listening on 127.0.0.1:3000; is the bot running?";
     const unreachable = { ...delivered, status: null, error };
     const { reaction } = await waitFor({}, happened(), unreachable);
     expect(failureOf(awaited({}), reaction)?.message).toMatch(

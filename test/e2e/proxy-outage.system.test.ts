@@ -22,13 +22,13 @@ const outages: readonly Outage[] = [
   {
     name: "is stopped",
     status: null,
-    told: /^nothing listens on localhost:\d+/,
+    told: /^nothing is listening on localhost:\d+/,
     replace: async () => undefined,
   },
   {
     name: "passes on to nobody",
     status: 502,
-    told: /^answered 502$/,
+    told: /^responded with 502$/,
     replace: (options) => startProxy(nginx, { ...options, bot: NO_BOT }),
   },
 ];

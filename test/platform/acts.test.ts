@@ -262,7 +262,7 @@ test("a message goes to the bot whose conversation is named", async () => {
   );
   // In this conversation, ada talks to another user instead of a bot.
   expect(() => act(platform, "dm.message", { conversationId: "c_1" })).toThrow(
-    "There is no such conversation of ada with a bot: c_1.",
+    "There is no such conversation between ada and a bot: c_1.",
   );
 });
 
@@ -284,7 +284,7 @@ test("an act on a bot without posts fails with the remedy", async () => {
   platform.control.apps.create({ username: "other" });
   for (const type of ["comment", "reply", "like", "repost", "quote"]) {
     expect(() => act(platform, type, { to: "other" })).toThrow(
-      "There is no such post of other; create one with the action post.",
+      "other has no posts. Create one with the post action.",
     );
   }
   act(platform, "post", { from: "other" });

@@ -230,7 +230,7 @@ export function failureOf(
     return new CommandError(message, { code: "NO_EVENT" });
   }
   if (outcome === "delivered" && isQuiet(act.type) && !isUnfinished) return undefined;
-  const [, address] = /^nothing listens on (\S+?);? /.exec(deliveryError ?? "") ?? [];
+  const [, address] = /^nothing is listening on (\S+?);? /.exec(deliveryError ?? "") ?? [];
   if (outcome === "none" && address !== undefined) {
     const message = `Nothing listens on ${address}. ${LOOK.unreachable}`;
     return new CommandError(printable(message), { code: "NO_ANSWER" });

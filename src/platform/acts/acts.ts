@@ -165,7 +165,7 @@ function namedConversation({ store, from, to, input: { conversationId = "" } }: 
   const seq = seqOf("c", conversationId);
   const peer = seq === undefined ? undefined : store.conversations.peer(seq, from.seq);
   if (seq === undefined || peer === undefined || !store.people.get(peer).isBot) {
-    throw notFound(`conversation of ${from.username} with a bot: ${conversationId}`);
+    throw notFound(`conversation between ${from.username} and a bot: ${conversationId}`);
   }
   if (to === undefined || to.seq === peer) return { seq, peer };
   const other = store.people.get(peer).username;
@@ -265,7 +265,8 @@ function postOf(act: Act): Post {
     const post = store.posts.newestPost(recipient.seq);
     if (post !== undefined) return post;
     const { username } = recipient;
-    throw notFound(`post of ${username}; create one with the action post`);
+    const message = `${username} has no posts. Create one with the post action.`;
+    throw new PlatformError(404, "NOT_FOUND", message);
   }
   return requireOwner(act, postNamed(store, input.postId), input.postId);
 }

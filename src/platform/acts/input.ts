@@ -89,7 +89,7 @@ export function checkAct(input: ActInput): void {
   if (!isActType(type) && !OWN_TYPE.test(type)) {
     const known = Object.keys(details).join(", ");
     throw invalid(
-      `type must be one of ${known}, or a new name of a-z, 0-9, dots, dashes and underscores`,
+      `type must be one of ${known}, or a custom name of a-z, 0-9, dots, dashes and underscores`,
     );
   }
   const taken: readonly Detail[] = isActType(type) ? details[type] : ["to", "payload"];
@@ -105,10 +105,10 @@ export function checkAct(input: ActInput): void {
     throw invalid(`images must be a whole number from 0 to ${MAX_IMAGES}`);
   }
   if (images + imageKeys.length > MAX_IMAGES) {
-    throw invalid(`images and imageKeys must be at most ${MAX_IMAGES} together`);
+    throw invalid(`images and imageKeys must add up to at most ${MAX_IMAGES}`);
   }
   if (imageKeys.length > 0 && count !== 1) {
-    throw invalid("count must be 1 with imageKeys, because each key is valid once");
+    throw invalid("count must be 1 with imageKeys, because each key can be used only once");
   }
   if (input.text !== undefined) checkText(input.text, { images: images + imageKeys.length });
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {

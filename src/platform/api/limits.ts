@@ -107,7 +107,7 @@ export class Limits {
     const limit = this.#settings[quota];
     if (limit === null || this.#used(bot, quota) < limit) return;
     const seconds = Math.ceil((this.#midnight() - this.#clock.now()) / 1000);
-    const message = `${quota} is used up: ${limit} until midnight UTC.`;
+    const message = `The ${quota} quota of ${limit} is used up until midnight UTC.`;
     throw new PlatformError(429, "QUOTA_EXCEEDED", message, { "Retry-After": String(seconds) });
   }
 
@@ -174,7 +174,7 @@ class RequestRate {
     this.#used.set(bot, used + 1);
     if (limit === null || used < limit) return;
     const seconds = Math.ceil((resetsAt - this.#clock.now()) / 1000);
-    const message = `An app may send ${limit} requests a minute.`;
+    const message = `The app may send only ${limit} requests per minute.`;
     throw new PlatformError(429, "RATE_LIMITED", message, { "Retry-After": String(seconds) });
   }
 

@@ -38,5 +38,5 @@ export function requireEnabled(apps: AppStore, bot: number): void {
 export function requireScope(scopes: ReadonlySet<Scope>, oneOf: readonly Scope[]): void {
   if (oneOf.some((scope) => scopes.has(scope))) return;
   const needed = oneOf.join(" or ");
-  throw new PlatformError(403, "AGENT_SCOPE_MISSING", `The token needs the scope ${needed}.`);
+  throw new PlatformError(403, "AGENT_SCOPE_MISSING", `The token needs the ${needed} scope.`);
 }

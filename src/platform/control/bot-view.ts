@@ -99,12 +99,12 @@ function whyNoStatus({ code, asksForToken }: BotAnswer, target: URL): string {
     return `GET ${target.href} returned ${code} instead of a bot's status. Is another program listening there, or does the app mount only the webhook?`;
   }
   return isLoopback(target.hostname)
-    ? "The bot rejects the tokens of this app. Does it use another SERVICE_API_KEY?"
-    : "Reading the bot's status needs its token, which the platform sends only to 127.0.0.1 and localhost.";
+    ? "The bot rejects this app's tokens. Does it use a different SERVICE_API_KEY?"
+    : "Reading the bot's status requires its token, which the platform sends only to 127.0.0.1 and localhost.";
 }
 
 function tooSlow({ host }: URL, timeoutMs: number): string {
-  return `${host} did not answer within ${timeoutMs} ms. Is the bot busy, or stopped in a debugger?`;
+  return `${host} did not respond within ${timeoutMs} ms. Is the bot busy, or stopped in a debugger?`;
 }
 
 /** Returns the cause of a failed `fetch`, because the error's own message does not contain it. */

@@ -66,7 +66,7 @@ export class Contents {
       throw notFound("conversation");
     }
     const end = before === undefined ? NEWEST : seqOf("m", before);
-    if (end === undefined) throw invalid("before must be the id of a message");
+    if (end === undefined) throw invalid("before must be a message id");
     const { items, nextCursor } = page(
       { limit: limitIn(pageQuery({ limit })), before: end },
       (rows) => conversations.page(seq, rows),

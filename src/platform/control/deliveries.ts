@@ -100,7 +100,7 @@ export class ForcedDeliveries {
 
   #content(bot: number, { eventIds, body }: DeliveryContent): Content {
     if ((eventIds === undefined) === (body === undefined)) {
-      throw invalid("pass either eventIds or body");
+      throw invalid("pass exactly one of eventIds and body");
     }
     if (body !== undefined) return editedContent(body);
     if (eventIds === undefined || eventIds.length < 1 || eventIds.length > MAX_BATCH) {
@@ -144,7 +144,11 @@ function editedContent(text: string): Content {
   if (!text.isWellFormed()) throw invalid("body must be valid UTF-8 text");
   const body = Buffer.from(text);
   if (body.byteLength > MAX_BYTES) {
-    throw new PlatformError(413, "TOO_LARGE", `body may have at most ${MAX_BYTES} bytes.`);
+    throw new PlatformError(
+      413,
+      "TOO_LARGE",
+      `The delivery body is larger than ${MAX_BYTES} bytes.`,
+    );
   }
   const events = eventsIn(text);
   const eventIds = events

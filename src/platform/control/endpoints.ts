@@ -42,7 +42,7 @@ const snapshotLimit: BodyLimit = {
     new PlatformError(
       413,
       "TOO_LARGE",
-      `A snapshot may have at most ${MAX_SNAPSHOT_BYTES} bytes. Start a platform with --state FILE for a larger one.`,
+      `The snapshot is larger than ${MAX_SNAPSHOT_BYTES} bytes. Start a platform with --state FILE instead.`,
     ),
 };
 
@@ -50,7 +50,7 @@ const snapshotLimit: BodyLimit = {
 const editedLimit: BodyLimit = {
   maxBytes: 7 * 1024 * 1024,
   tooLarge: () =>
-    new PlatformError(413, "TOO_LARGE", "A delivery body may have at most 1048576 bytes."),
+    new PlatformError(413, "TOO_LARGE", "The delivery body is larger than 1048576 bytes."),
 };
 
 export function endpointsOf(control: Control, timeline: Timeline): readonly Endpoint[] {

@@ -19,7 +19,7 @@ import type { FaultsChange, StorageState } from "./shapes.ts";
 
 /** Allows custom types, because the platform may add types (section 9 of the platform document). */
 const eventType = z.string().regex(OWN_TYPE, {
-  error: `must be one of ${eventTypes.join(", ")}, or a new name of a-z, 0-9, dots, dashes and underscores`,
+  error: `must be one of ${eventTypes.join(", ")}, or a custom name of a-z, 0-9, dots, dashes and underscores`,
 });
 
 const optionalText = z.string().optional();

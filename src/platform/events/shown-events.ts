@@ -86,7 +86,7 @@ export function ownEntry(
   });
   const bots = new Set(found.map((entry) => entry.bot));
   if (bots.size < 2) return found[0];
-  throw invalid(`several bots have an event ${id}; add bot: ${[...bots].join(", ")}`);
+  throw invalid(`several bots have an event ${id}; set bot to one of ${[...bots].join(", ")}`);
 }
 
 /** A quote has two posts: the quoted one and the new one. */

@@ -147,7 +147,7 @@ export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError 
   return new PlatformError(
     status,
     status === 429 ? "RATE_LIMITED" : "INJECTED_FAULT",
-    "A fault of the local platform refused this request. It was not executed.",
+    "An injected fault rejected this request. It was not executed.",
     status === 503 && retryAfterSeconds === undefined
       ? RETRY_AT_ONCE
       : retryAfter(retryAfterSeconds),

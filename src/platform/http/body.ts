@@ -19,7 +19,7 @@ export interface BodyLimit {
 export const usualLimit: BodyLimit = {
   maxBytes: MAX_BODY_BYTES,
   tooLarge: () =>
-    new PlatformError(413, "TOO_LARGE", `A body may have at most ${MAX_BODY_BYTES} bytes.`),
+    new PlatformError(413, "TOO_LARGE", `The body is larger than ${MAX_BODY_BYTES} bytes.`),
 };
 
 /**

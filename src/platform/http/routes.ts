@@ -60,7 +60,7 @@ export class Routes<R extends Route> {
       const route = routes.find((one) => one.method === wanted);
       if (route !== undefined) return { route, id };
       const allow = routes.map((one) => one.method).join(", ");
-      throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${known} takes ${allow} only.`, {
+      throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${known} supports only ${allow}.`, {
         Allow: allow,
       });
     }

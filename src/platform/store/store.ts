@@ -46,7 +46,7 @@ export class Store {
   /** @throws {PlatformError} 503 STATE_REPLACED after another state has replaced this one */
   requireOpen(): void {
     if (this.isOpen) return;
-    const message = "The state was replaced while the request ran. Send the request again.";
+    const message = "The state was replaced while the request was running. Send the request again.";
     throw new PlatformError(503, "STATE_REPLACED", message, RETRY_AT_ONCE);
   }
 
@@ -55,7 +55,8 @@ export class Store {
   }
 
   requireNoTransaction(): void {
-    if (this.#db.inTransaction) throw new Error("The state is replaced in the middle of a change");
+    if (this.#db.inTransaction)
+      throw new Error("The state cannot be replaced during a transaction");
   }
 
   transaction<T>(work: () => T): T {

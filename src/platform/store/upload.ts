@@ -37,13 +37,13 @@ function checkIntegrity(db: Database): void {
 
 function checkReferences(db: Database): void {
   const [broken] = db.prepare<[], { table: string }>("PRAGMA foreign_key_check").all();
-  if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to nothing`);
+  if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to a missing row`);
 }
 
 /** Throws if an event's payload is not JSON, because pages and deliveries send it unchanged. */
 function checkPayloads(db: Database): void {
   const broken = db.prepare("SELECT 1 FROM event WHERE NOT json_valid(payload) LIMIT 1").get();
-  if (broken !== undefined) throw new Error("The payload of an event is no JSON");
+  if (broken !== undefined) throw new Error("An event's payload is not JSON");
 }
 
 function schemaOf(db: Database): string[] {

@@ -63,7 +63,7 @@ export class WebhookStore {
 
   get(bot: number): WebhookState {
     const row = this.#get.get(bot);
-    if (row === undefined) throw new Error(`There is no app of the bot ${bot}`);
+    if (row === undefined) throw new Error(`Bot ${bot} has no app`);
     return toState(row);
   }
 

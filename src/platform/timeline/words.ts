@@ -28,7 +28,7 @@ export function wordsOf(entry: TimelineRecord): string {
     case "webhook":
       return `*** webhook ${entry.change}: ${entry.reason}`;
     case "app":
-      return `*** app of @${entry.bot}: ${entry.change}`;
+      return `*** @${entry.bot}'s app: ${entry.change}`;
     case "fault":
       return `*** ${entry.target} fault ${entry.change}: ${entry.detail}`;
     case "state":
@@ -61,7 +61,7 @@ function spanWords(ms: number): string {
  * @param status `null` if there was no response
  */
 export function statusWords(status: number | null): string {
-  return status === null ? "[no answer]" : `[${status}]`;
+  return status === null ? "[no response]" : `[${status}]`;
 }
 
 function quoted(text: string | undefined): string {

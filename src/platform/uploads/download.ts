@@ -122,7 +122,7 @@ async function readImage(response: IncomingMessage): Promise<Uint8Array> {
   if (statusCode >= 300 && statusCode <= 399)
     throw blocked("the platform does not follow redirects");
   if (statusCode !== 200) {
-    throw new PlatformError(400, "NOT_IMAGE", `The URL answered ${statusCode}.`);
+    throw new PlatformError(400, "NOT_IMAGE", `The URL responded with ${statusCode}.`);
   }
   if (Number(response.headers["content-length"]) > MAX_IMAGE_BYTES) throw imageTooLarge();
   const chunks: Buffer[] = [];

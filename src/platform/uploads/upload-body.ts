@@ -13,7 +13,7 @@ export const MAX_IMAGE_BYTES: number = 5 * 1024 * 1024;
 const MAX_UPLOAD_BODY_BYTES = 7 * 1024 * 1024;
 
 export function imageTooLarge(): PlatformError {
-  return new PlatformError(400, "TOO_LARGE", `An image may have at most ${MAX_IMAGE_BYTES} bytes.`);
+  return new PlatformError(400, "TOO_LARGE", `The image is larger than ${MAX_IMAGE_BYTES} bytes.`);
 }
 
 const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };

@@ -16,7 +16,7 @@ export function whyNoAnswer(error: unknown, url: URL): string {
   if (code("ECONNREFUSED")) {
     const tried = addresses(error);
     const also = tried.length > 1 ? ` (tried ${tried.join(" and ")})` : "";
-    return `nothing listens on ${url.host}${also}; is the bot running?`;
+    return `nothing is listening on ${url.host}${also}; is the bot running?`;
   }
   const certificate = `the certificate of ${url.host}`;
   if (code(...untrusted)) {

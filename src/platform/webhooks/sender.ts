@@ -114,7 +114,7 @@ export class Sender {
 function refusal(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
   const redirect = status >= 300 && status <= 399 ? "; the platform does not follow redirects" : "";
-  return `answered ${status}${redirect}`;
+  return `responded with ${status}${redirect}`;
 }
 
 export interface Endpoint {

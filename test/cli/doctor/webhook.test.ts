@@ -36,7 +36,7 @@ describe("on this machine", () => {
     expect(await webhookWith({ PORT: "2" })).toEqual([
       expect.objectContaining({
         level: "note",
-        what: expect.stringMatching(/^nothing listens on 127\.0\.0\.1:2/),
+        what: expect.stringMatching(/^nothing is listening on 127\.0\.0\.1:2/),
         remedy: expect.stringContaining("npm start"),
       }),
     ]);

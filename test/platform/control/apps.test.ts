@@ -64,8 +64,8 @@ describe("an app", () => {
   });
 
   test.each([
-    [{ username: "ada" }, "username: a person named ada exists"],
-    [{ username: "bot" }, "username: a bot named bot exists"],
+    [{ username: "ada" }, "username: a user named ada already exists"],
+    [{ username: "bot" }, "username: a bot named bot already exists"],
     [{ username: "a b" }, "username must be a username"],
     [{ username: "bot." }, "without a dot or dash at either end"],
     [{ username: "x", name: " " }, "name must have 1 to 100"],

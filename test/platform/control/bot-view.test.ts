@@ -76,7 +76,7 @@ test("a silent bot times out soon, and does not delay the platform's stop", asyn
   const { signal } = new AbortController();
   const view = await askBot({ address: url, apiKeys: [], signal, timeoutMs: 50 });
   expect(view).toMatchObject({ url, status: null });
-  expect(view.error).toContain("did not answer within 50 ms");
+  expect(view.error).toContain("did not respond within 50 ms");
   platform.control.saveWebhook({ url });
   const asking = platform.control.botView();
   await platform.stop();

@@ -53,7 +53,7 @@ test("an invalid type is answered with 400 and the valid types", async () => {
     code: "VALIDATION",
     message:
       "type must be one of post, dm.message, mention, comment, reply, follow, like, repost, quote, " +
-      "or a new name of a-z, 0-9, dots, dashes and underscores",
+      "or a custom name of a-z, 0-9, dots, dashes and underscores",
   });
 });
 
@@ -166,6 +166,6 @@ test("people are created, and listed in order of creation", async () => {
       { username: "dan", name: "Dan" },
     ],
   });
-  expect((await post({ username: "cleo" })).body.error.message).toContain("a person named");
+  expect((await post({ username: "cleo" })).body.error.message).toContain("a user named");
   expect((await post({ username: "bot" })).body.error.message).toContain("a bot named");
 });

@@ -19,7 +19,7 @@ test("events are redelivered, signed, in the requested order", async () => {
   expect(status).toBe(200);
   expect(body.deliveries).toEqual([
     { id: "dlv_2", status: 200, ms: expect.any(Number) },
-    { id: "dlv_3", status: 503, ms: expect.any(Number), error: "answered 503" },
+    { id: "dlv_3", status: 503, ms: expect.any(Number), error: "responded with 503" },
   ]);
   const again = [second, first, second];
   expect(receiver.batches()).toEqual([[first, second], again, again]);
@@ -47,7 +47,7 @@ test("forced deliveries change nothing in the schedule", async () => {
     "delivery",
     ({ forced, attempt }) => forced && attempt === 3,
   );
-  expect(entry).toMatchObject({ eventIds: [id], status: 500, error: "answered 500" });
+  expect(entry).toMatchObject({ eventIds: [id], status: 500, error: "responded with 500" });
 });
 
 test("events that the webhook is not subscribed to can be forced", async () => {

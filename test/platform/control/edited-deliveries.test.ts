@@ -37,8 +37,8 @@ test("a shell command of events contains the batch, and says when it expires", a
 
 describe.each(["/control/v1/deliveries", "/control/v1/deliveries/curl"])("POST %s", (path) => {
   test.each<[object, number, string]>([
-    [{}, 400, "either eventIds or body"],
-    [{ eventIds: ["evt_000000000001"], body: "x" }, 400, "either eventIds or body"],
+    [{}, 400, "exactly one of eventIds and body"],
+    [{ eventIds: ["evt_000000000001"], body: "x" }, 400, "exactly one of eventIds and body"],
     [{ body: 7 }, 400, "body"],
     [{ body: "\ud800" }, 400, "UTF-8"],
     [{ eventIds: [] }, 400, "1 to 50"],

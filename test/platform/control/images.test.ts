@@ -81,9 +81,9 @@ test("a key is valid once, for its person, within an hour; an act that fails con
 });
 
 test.each<[Partial<ActInput>, string]>([
-  [{ imageKeys: ["a", "b", "c"], images: 2 }, "together"],
-  [{ imageKeys: ["a", "b", "c", "d", "e"] }, "together"],
-  [{ imageKeys: ["a"], count: 2 }, "valid once"],
+  [{ imageKeys: ["a", "b", "c"], images: 2 }, "add up to at most 4"],
+  [{ imageKeys: ["a", "b", "c", "d", "e"] }, "add up to at most 4"],
+  [{ imageKeys: ["a"], count: 2 }, "only once"],
   [{ type: "like", imageKeys: ["a"] }, "imageKeys does not apply to like"],
 ])("the act %j is answered with 400", async (input, why) => {
   const platform = await runPlatform();

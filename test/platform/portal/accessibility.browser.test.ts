@@ -200,7 +200,7 @@ test("nor does axe-core on a platform where nothing has happened yet, nor in a d
   await page.getByText("Sent a dm.message event.").waitFor();
   await page.getByRole("button", { name: "Regenerate the signing secret" }).click();
   await page.getByRole("button", { name: "Regenerate", exact: true }).click();
-  await page.getByText("This is shown once.").waitFor();
+  await page.getByText("This is shown only once.").waitFor();
   await expectNoViolations(page, "a secret");
   await page.getByRole("button", { name: "Done", exact: true }).click();
 

@@ -84,7 +84,7 @@ async function followAnEventWithoutAnswer(page: Page, platform: Platform): Promi
   platform.control.saveWebhook({ enabled: false });
   await fieldOf(page).fill("quiet, and now?");
   await page.keyboard.press("Enter");
-  await state.getByText("Webhook off: the bot will find it when it polls").waitFor();
+  await state.getByText("Webhook off: the bot will read it by polling").waitFor();
   await page.getByRole("button", { name: "Turn on" }).click();
   await eventually(async () => platform.control.webhook.enabled, true);
 }
@@ -153,15 +153,15 @@ test("images are chosen, pasted and dropped, sent, and opened large, also under 
     expect.stringContaining("dropped.png"),
   ]);
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("button", { name: "Open image 2 of 2 of @ada" }).click();
-  await page.getByRole("dialog", { name: "Image 2 of 2 of @ada" }).waitFor();
+  await page.getByRole("button", { name: "Open image 2 of 2 by @ada" }).click();
+  await page.getByRole("dialog", { name: "Image 2 of 2 by @ada" }).waitFor();
   await page.keyboard.press("ArrowLeft");
-  await page.getByRole("dialog", { name: "Image 1 of 2 of @ada" }).waitFor();
+  await page.getByRole("dialog", { name: "Image 1 of 2 by @ada" }).waitFor();
   await page.keyboard.press("Escape");
   expect(await chosen.count()).toBe(0);
   await giveFile(page, "paste", "alone.png");
   await fieldOf(page).press("Enter");
-  await logOf(page).getByRole("button", { name: "Open image of @ada" }).waitFor();
+  await logOf(page).getByRole("button", { name: "Open image by @ada" }).waitFor();
   const [talk] = platform.control.conversations().items;
   const sent = platform.control.messages(talk?.id ?? "").filter(({ fromBot }) => !fromBot);
   expect(sent.map(({ images }) => images.length)).toEqual([2, 1]);
@@ -308,7 +308,7 @@ test("two windows stay in sync: messages, deletions, faults and restores", async
   const tab = await ada.context().newPage();
   await tab.goto(`${platform.url}/#/chat`);
   await logOf(tab).getByText("from ada").waitFor();
-  await ada.getByRole("button", { name: /Delete the message of @ada: from ada/ }).click();
+  await ada.getByRole("button", { name: /Delete @ada's message: from ada/ }).click();
   await eventually(() => logOf(tab).getByText("from ada").count(), 0);
 
   await ben.keyboard.press("Escape");

@@ -181,15 +181,15 @@ test("an event shows its tries and calls, runs again, is edited, and copied as c
   await copy(page, id);
   await page.keyboard.press("s");
   await page
-    .getByText(/The bot recognised the delivery as a repeat: 200 in \d+ ms. No handler ran./)
+    .getByText(/The bot recognised the delivery as a duplicate: 200 in \d+ ms. No handler ran./)
     .waitFor();
-  await page.getByText("sent by hand").waitFor();
+  await page.getByText("sent manually").waitFor();
   await edit(page);
   await eventually(async () => heard, ["hello <b>you</b>", "edited <b>you</b>"]);
   await bot.stop();
   await page.goto(`${platform.url}/#/events/${id}`);
   await page.getByRole("button", { name: "Run again" }).click();
-  await page.getByRole("alert").getByText("nothing listens on").waitFor();
+  await page.getByRole("alert").getByText("nothing is listening on").waitFor();
   await page.getByText("Start the bot with npm run dev").waitFor();
 });
 
@@ -213,7 +213,7 @@ async function readTrace(page: Page): Promise<void> {
 async function copy(page: Page, id: string): Promise<void> {
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await page.keyboard.press("c");
-  await page.getByText("Copied a curl line").waitFor();
+  await page.getByText("Copied the curl command").waitFor();
   expect(await copied()).toMatch(/^curl .*x-service-signature/is);
   await page.keyboard.press("t");
   const dialog = page.getByRole("dialog", { name: "Make a test" });
@@ -230,7 +230,7 @@ async function copy(page: Page, id: string): Promise<void> {
     navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
   });
   await page.keyboard.press("c");
-  const shown = page.getByRole("textbox", { name: "curl, signed for 5 minutes" });
+  const shown = page.getByRole("textbox", { name: "curl command, valid for 5 minutes" });
   expect(await shown.inputValue()).toMatch(/^curl /);
   await page.keyboard.press("Escape");
   await shown.waitFor({ state: "detached" });

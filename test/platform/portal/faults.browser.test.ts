@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Platform } from "../../faces/platform.ts";
 import { eventually, openPortal } from "./support/page.ts";
 
-const banners = (page: Page) => page.getByRole("status", { name: "Not as usual" });
+const banners = (page: Page) => page.getByRole("status", { name: "Active problems" });
 
 test("one click starts a scenario, a banner on every view names it, and one click stops it", async () => {
   const { platform, page } = await openPortal({ address: "#/faults" });

@@ -29,7 +29,7 @@ test("chat, answer, failed delivery, retry, webhook off, polling, webhook on aga
   await page.getByRole("button", { name: /Delivery attempt 2 .*200/ }).waitFor();
 
   await page.keyboard.press("w");
-  const banner = page.getByRole("status", { name: "Not as usual" });
+  const banner = page.getByRole("status", { name: "Active problems" });
   await banner.getByText("Webhook off").waitFor();
   await page.keyboard.press("1");
   await talk("are you there?");

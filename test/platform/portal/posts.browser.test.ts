@@ -44,7 +44,7 @@ async function post(page: Page): Promise<void> {
   await effects(page).getByText("mentioned the bot: “and what does @bot say?”").waitFor();
   await page.getByLabel("Images", { exact: true }).setInputFiles(SAMPLE_PICTURE);
   await page.getByRole("button", { name: "Post", exact: true }).click();
-  await newest(page).getByRole("button", { name: "Open image of @ada" }).click();
+  await newest(page).getByRole("button", { name: "Open image by @ada" }).click();
   await page.getByRole("dialog", { name: "Image of @ada" }).waitFor();
   await page.keyboard.press("Escape");
   expect(await newest(page).getByText("bot", { exact: true }).count()).toBe(0);

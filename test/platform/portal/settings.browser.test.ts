@@ -59,7 +59,7 @@ async function makeGroup(platform: Platform, page: Page): Promise<void> {
 
 /** A token has the checked scopes and is shown only once. Revoking the standard token shows a warning. */
 async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
-  const tokens = card(page, "Tokens of @bot");
+  const tokens = card(page, "@bot's tokens");
   await tokens.getByText("standard", { exact: true }).waitFor();
   await tokens.getByRole("button", { name: /^Revoke/ }).click();
   await page.getByText("The platform printed this token").waitFor();
@@ -93,8 +93,8 @@ async function makeBot(platform: Platform, page: Page): Promise<void> {
   ]);
   await shown.getByRole("button", { name: "Done", exact: true }).click();
   await bots.getByRole("button", { name: "Show @helper" }).click();
-  await card(page, "Tokens of @helper").waitFor();
-  await bots.getByRole("button", { name: "Disable the app of @helper" }).click();
+  await card(page, "@helper's tokens").waitFor();
+  await bots.getByRole("button", { name: "Disable @helper's app" }).click();
   await bots.getByText("disabled", { exact: true }).waitFor();
   expect(platform.control.apps.list().map(({ disabled }) => disabled)).toEqual([false, true]);
 }
@@ -125,7 +125,7 @@ async function moveClock(platform: Platform, page: Page): Promise<void> {
   await clock.getByRole("button", { name: "Advance the clock by 5 min" }).click();
   await page.getByText(/clock is 5 min( \d s)? ahead/).waitFor();
   await clock.getByRole("button", { name: "Advance the clock by 1 h" }).click();
-  await clock.getByText("refuses deliveries").waitFor();
+  await clock.getByText("rejects deliveries").waitFor();
   await clock.getByRole("button", { name: "Freeze" }).click();
   await clock.getByRole("button", { name: "Start" }).waitFor();
   await clock.getByLabel("Set to (UTC)").fill("2030-01-31T23:59:00");

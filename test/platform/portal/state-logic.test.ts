@@ -9,7 +9,7 @@ test("every scope of the platform can be chosen, in the order of the document", 
 test("before a token is revoked, a warning names who needs it", () => {
   const app = { bot: { username: "bot", name: "Bot" }, tokens: 2 };
   expect(revokeWarning(true, app)).toContain("printed this token");
-  expect(revokeWarning(false, { ...app, tokens: 1 })).toContain("the last token of @bot");
+  expect(revokeWarning(false, { ...app, tokens: 1 })).toContain("@bot's last token");
   expect(revokeWarning(false, app)).toContain("401");
 });
 

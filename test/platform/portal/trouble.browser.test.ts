@@ -5,7 +5,7 @@ import type { Platform } from "../../faces/platform.ts";
 import { request } from "../support/platform.ts";
 import { eventually, openPortal } from "./support/page.ts";
 
-const banners = (page: Page) => page.getByRole("status", { name: "Not as usual" });
+const banners = (page: Page) => page.getByRole("status", { name: "Active problems" });
 const effects = (page: Page) => page.getByRole("region", { name: "Activity" });
 
 const Asked = object({ questions: array(string()).default([]) });

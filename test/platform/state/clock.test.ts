@@ -29,7 +29,7 @@ test("the clock is the machine's, until it is moved, over HTTP as well", async (
   expect((await put(back)).body).toMatchObject(back);
   expect(await platform.waitFor("state", ({ change }) => change === "clock")).toMatchObject({
     at: moved.now,
-    detail: `runs from ${moved.now}`,
+    detail: `running from ${moved.now}`,
   });
 });
 

@@ -237,7 +237,7 @@ test("at most 20 snapshots are kept, and none is removed automatically", async (
   for (let n = 1; n <= 20; n += 1) platform.control.snapshots.take();
   const refused = await request(platform, "POST", "/control/v1/snapshots");
   expect(refused).toMatchObject({ status: 409, body: { error: { code: "SNAPSHOTS_FULL" } } });
-  expect(refused.body.error.message).toContain("delete one");
+  expect(refused.body.error.message).toContain("Delete a snapshot");
   platform.control.snapshots.remove("snap_7");
   expect(platform.control.snapshots.take().id).toBe("snap_21");
 });

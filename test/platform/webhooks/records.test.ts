@@ -74,9 +74,9 @@ test("every attempt has a record, and so has every forced delivery", async () =>
   const { body } = await request<Page<DeliverySummary>>(platform, "GET", path);
   expect(body.nextCursor).toBeNull();
   expect(body.items).toMatchObject([
-    { id: "dlv_3", eventIds, attempt: 1, forced: true, status: 404, error: "answered 404" },
+    { id: "dlv_3", eventIds, attempt: 1, forced: true, status: 404, error: "responded with 404" },
     { id: "dlv_2", eventIds, attempt: 2, forced: false, status: 200 },
-    { id: "dlv_1", eventIds, attempt: 1, forced: false, status: 500, error: "answered 500" },
+    { id: "dlv_1", eventIds, attempt: 1, forced: false, status: 500, error: "responded with 500" },
   ]);
   expect(Object.keys(body.items[1] ?? {})).not.toContain("request");
 });

@@ -15,7 +15,7 @@ test("after a failure all events wait for the next round, and are then sent in i
   platform.control.saveWebhook({ url: receiver.url });
   const [first = ""] = ids(act(platform, "follow"));
   const failed = await deliveryOf(platform, first);
-  expect(failed).toMatchObject({ status: 500, attempt: 1, error: "answered 500" });
+  expect(failed).toMatchObject({ status: 500, attempt: 1, error: "responded with 500" });
   const rest = ids(act(platform, "like", { count: 2 }));
   clock.advance(ROUND_MS);
   const second = await deliveryOf(platform, rest.at(-1) ?? "", { attempt: 2 });
@@ -144,7 +144,7 @@ test("the error names a port without a listener", async () => {
   platform.control.saveWebhook({ url: `http://localhost:${port}/` });
   const [id = ""] = ids(act(platform, "follow"));
   const { error } = await deliveryOf(platform, id);
-  expect(error).toContain(`nothing listens on localhost:${port}`);
+  expect(error).toContain(`nothing is listening on localhost:${port}`);
 });
 
 test("an endless body does not delay later deliveries", async () => {

@@ -14,7 +14,7 @@ export function Images({ images, by }: ImagesProps) {
   const shown = images[open ?? -1];
   const turn = (step: number) => setOpen((at = 0) => (images[at + step] ? at + step : at));
   const nameOf = (index: number) =>
-    images.length === 1 ? `image of @${by}` : `image ${index + 1} of ${images.length} of @${by}`;
+    images.length === 1 ? `image by @${by}` : `image ${index + 1} of ${images.length} by @${by}`;
   if (images.length === 0) return null;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: handles the keys of its buttons and of the dialog

@@ -7,11 +7,11 @@ export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
   const { deliveries } = await control.deliver(what, bot);
   for (const { id, status, ms, error } of deliveries) {
     const { response } = await control.delivery(id);
-    const answer = status === null ? "no answer" : `${status} in ${ms} ms`;
+    const answer = status === null ? "no response" : `${status} in ${ms} ms`;
     if (error !== undefined)
       say(`Delivery failed: ${answer}, ${reasonOf(response?.body) ?? error}`, "bad");
     else if (isRepeat(response?.body))
-      say(`The bot recognised the delivery as a repeat: ${answer}. No handler ran.`);
+      say(`The bot recognised the delivery as a duplicate: ${answer}. No handler ran.`);
     else say(`Delivered: ${answer}.`);
   }
 }

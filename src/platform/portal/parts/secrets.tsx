@@ -30,7 +30,7 @@ export function SecretDialog() {
   return (
     <Dialog title={title} onClose={close} firm>
       <p>
-        <strong>This is shown once.</strong> Copy it into the bot's <code>.env</code> now.
+        <strong>This is shown only once.</strong> Copy it to the bot's <code>.env</code> file now.
       </p>
       <Code label="Lines for the bot's .env" text={lines} />
       <div class="row">

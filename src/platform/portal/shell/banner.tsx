@@ -44,7 +44,7 @@ export function Banners() {
       ? []
       : [...(app === undefined ? [] : ofPlatform({ ...now, app })), ...ofFaults(now)];
   return (
-    <div role="status" aria-label="Not as usual">
+    <div role="status" aria-label="Active problems">
       {banners.map(({ key, tone, text, action, end }) => (
         <div key={key} class={`banner ${tone}`}>
           <Icon name="alert" />

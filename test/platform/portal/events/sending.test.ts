@@ -16,26 +16,29 @@ describe("a text that is to be sent", () => {
 
 describe("a delivery that failed", () => {
   test("has a remedy by the code that the bot answered with", () => {
-    const failed = { status: 400, error: "answered 400" };
+    const failed = { status: 400, error: "responded with 400" };
     expect(remedyOf({ ...failed, code: "SIGNATURE_STALE" })?.view).toBe("settings");
     expect(remedyOf({ ...failed, code: "OTHER" })).toBeUndefined();
   });
 
   test("has one by what the platform says, or by the status", () => {
-    const error = "nothing listens on 127.0.0.1:3000; is the bot running?";
+    const error = "nothing is listening on 127.0.0.1:3000; is the bot running?";
     expect(remedyOf({ status: null, error })?.text).toMatch(/npm run dev/);
     const late = remedyOf({ status: null, error: "no response within 10000 ms" });
     expect(late?.text).toMatch(/did not respond/);
-    const moved = { status: 302, error: "answered 302; the platform does not follow redirects" };
+    const moved = {
+      status: 302,
+      error: "responded with 302; the platform does not follow redirects",
+    };
     expect(remedyOf(moved)?.view).toBe("webhook");
-    const mismatch = remedyOf({ status: 401, error: "answered 401" });
+    const mismatch = remedyOf({ status: 401, error: "responded with 401" });
     expect(mismatch?.text).toMatch(/SERVICE_WEBHOOK_SECRET/);
-    expect(remedyOf({ status: 502, error: "answered 502" })?.text).toMatch(/log/);
+    expect(remedyOf({ status: 502, error: "responded with 502" })?.text).toMatch(/log/);
     expect(remedyOf({ status: null, error: "something else" })).toBeUndefined();
   });
 
   test("is not held against the bot where a fault did it", () => {
-    const failed = { status: 500, error: "answered 500", fault: "status" };
+    const failed = { status: 500, error: "responded with 500", fault: "status" };
     expect(remedyOf(failed)).toMatchObject({
       text: expect.stringMatching(/Stop the fault/),
       view: "faults",

@@ -29,7 +29,7 @@ function outcome(...records: readonly TimelineRecord[]) {
 }
 
 describe("the outcome of an event", () => {
-  const refused = delivered(["evt_1"], { status: 500, error: "answered 500" });
+  const refused = delivered(["evt_1"], { status: 500, error: "responded with 500" });
 
   test("is that of its newest run, and trouble if the handler failed", () => {
     const retry = { ...run, outcome: "retry", retryInMs: 3_200, error } as const;
@@ -41,7 +41,7 @@ describe("the outcome of an event", () => {
     expect(outcome({ ...run, outcome: "released", error }).tone).toBe("warn");
     expect(outcome(retry, { ...run, attempt: 2, outcome: "done" })).toEqual({
       tone: "plain",
-      text: "Handled at attempt 2",
+      text: "Handled on attempt 2",
     });
   });
 
@@ -60,7 +60,7 @@ describe("the outcome of an event", () => {
 
   test("is that of its deliveries as long as no run is known", () => {
     expect(outcome().text).toBe("Waiting to be delivered");
-    expect(outcome(refused)).toEqual({ tone: "bad", text: "Delivery failed: answered 500" });
+    expect(outcome(refused)).toEqual({ tone: "bad", text: "Delivery failed: responded with 500" });
     expect(outcome(refused, delivered(["evt_0", "evt_1"]), refused).text).toBe("Delivered");
     expect(outcome(refused, { ...read, eventIds: ["evt_1"] }).text).toBe("Read by polling");
     expect(outcome({ ...read, status: null, eventIds: ["evt_1"] }).text).toContain("Waiting");
@@ -111,7 +111,7 @@ describe("a slow platform", () => {
 
 const entries = timelineOf(
   happened("evt_1"),
-  delivered(["evt_1"], { id: "dlv_1", status: 500, error: "answered 500", fault: "status" }),
+  delivered(["evt_1"], { id: "dlv_1", status: 500, error: "responded with 500", fault: "status" }),
   happened("evt_2", { type: "poll.created", from: "ben", text: "Tea <b>or</b> coffee?" }),
   read,
   read,

@@ -173,7 +173,7 @@ function Message({ message, answered, isOwn, isSameAuthor, isLast, onDelete }: M
           type="button"
           class="quiet small delete"
           tabIndex={-1}
-          aria-label={`Delete the message of @${by}: ${text.slice(0, 40)}`}
+          aria-label={`Delete @${by}'s message: ${text.slice(0, 40)}`}
           title="Delete"
           onClick={onDelete}
         >

@@ -46,7 +46,7 @@ export function Posts({ bot, postId }: PostsProps) {
         <Composer
           label={`New post as @${person.value}`}
           send="Post"
-          placeholder={`New post. @${bot.username} in it mentions the bot.`}
+          placeholder={`New post. Write @${bot.username} to mention the bot.`}
           from={person.value}
           onSend={(content) => act({ type: "post", ...content })}
         />
@@ -82,7 +82,7 @@ function Post({ post, bot }: { readonly post: ControlPost; readonly bot: Profile
     <article
       class="card post drop-zone"
       id={`post-${id}`}
-      aria-label={`Post of @${author.username}`}
+      aria-label={`Post by @${author.username}`}
     >
       <Entry of={post} href={addressOf("chat", id)} />
       {quotedPostId !== null && <Quoted id={quotedPostId} />}
@@ -101,7 +101,7 @@ function Post({ post, bot }: { readonly post: ControlPost; readonly bot: Profile
           key={writing.label}
           label={`${writing.label} as @${person.value}`}
           send="Send"
-          placeholder={`@${bot.username} mentions the bot`}
+          placeholder={`Write @${bot.username} to mention the bot`}
           from={person.value}
           onCancel={() => setWriting(undefined)}
           onSend={async (content) => {
@@ -152,7 +152,7 @@ function Acts({ of, onWrite }: ActsProps) {
       </div>
     );
   }
-  const name = `comment ${id} of @${of.author.username}`;
+  const name = `comment ${id} by @${of.author.username}`;
   const reply: Writing = { act: { type: "reply", commentId: id }, label: `Reply to ${name}` };
   return (
     <div class="row post-actions">

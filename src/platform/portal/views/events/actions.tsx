@@ -23,10 +23,10 @@ export interface UsesProps extends Pick<EventTrace, "event" | "bot"> {
 export function Uses({ event, bot, parts, canRun }: UsesProps) {
   const what = { eventIds: [event.id] };
   const [open, setOpen] = useState<"edit" | "test">();
-  const { copy, byHand } = useCopy("curl, signed for 5 minutes");
+  const { copy, byHand } = useCopy("curl command, valid for 5 minutes");
   const curl = async () => {
     const { command } = await control.curl(what, bot);
-    await copy(command, "Copied a curl line, signed for 5 minutes.");
+    await copy(command, "Copied the curl command. Its signature is valid for 5 minutes.");
   };
   const uses = [
     { key: "s", icon: "retry", label: "Run again", run: () => sendAgain(what, bot) },
@@ -60,14 +60,14 @@ export function Decisions({ eventId: id, bot }: Pick<EntryOf<"run">, "eventId" |
       <Action
         tone="primary"
         run={() => control.decideInbox(id, "retry", bot)}
-        done="The dead letter runs again."
+        done="Retried the dead letter."
       >
         <Icon name="retry" /> Retry
       </Action>
       <Action
         tone="danger"
         run={() => control.decideInbox(id, "discard", bot)}
-        done="The event is discarded."
+        done="Discarded the event."
       >
         <Icon name="trash" /> Discard
       </Action>
@@ -119,8 +119,8 @@ function TestDialog({ event, parts, onClose }: DialogProps & Pick<UsesProps, "pa
         {({ name, text }) => (
           <>
             <p>
-              Save it as <code>test/{name}</code> in a bot from the template “starter”, and run{" "}
-              <code>npm test</code>. It needs no platform and no network.
+              Save this as <code>test/{name}</code> in a bot created from the starter template, then
+              run <code>npm test</code>. The test needs no platform and no network.
             </p>
             <Code text={text} label="The test" />
             <div class="row">

@@ -19,7 +19,7 @@ export function fixtureOf(event: AnyEvent, calls?: readonly CallRecord[]): Fixtu
     'import { testBot } from "service-bot/testing";',
     'import { createBot } from "../src/bot.ts";',
     "",
-    "/** As the platform sent it. */",
+    "/** The event as the platform sent it. */",
     `const event = ${literal(event)};`,
     "",
     `test(${JSON.stringify(`${event.type} ${event.id}`)}, async (t) => {`,
@@ -36,7 +36,7 @@ export function fixtureOf(event: AnyEvent, calls?: readonly CallRecord[]): Fixtu
 
 function expectation(calls: readonly CallRecord[] | undefined): readonly string[] {
   if (calls === undefined) {
-    return ["  // The bot has not received this event yet. Assert its answers in bot.sent here."];
+    return ["  // The bot has not received this event yet. Assert its replies in bot.sent here."];
   }
   const answers = calls.map(answerIn).filter((answer) => answer !== undefined);
   const withImages = answers.some(({ images }) => images > 0);
@@ -47,7 +47,7 @@ function expectation(calls: readonly CallRecord[] | undefined): readonly string[
     ? "bot.sent.map(({ imageKeys = [], ...said }) => ({ ...said, images: imageKeys.length }))"
     : "bot.sent";
   return [
-    "  // The answers at the time of the recording.",
+    "  // The replies at the time of the recording.",
     `  assert.deepEqual(${sent}, ${literal(expected, "  ")});`,
   ];
 }

@@ -46,7 +46,7 @@ export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Ou
   }
   if (isOwn(event.id)) return { tone: "plain", text: "Being handled", since: event.at };
   if (off.has(event.bot)) {
-    return { tone: "plain", text: "Webhook off: the bot will find it when it polls" };
+    return { tone: "plain", text: "Webhook off: the bot will read it by polling" };
   }
   const last = parts.findLast(({ kind }) => kind === "delivery");
   if (last?.kind === "delivery") return { tone: "bad", text: `Delivery failed: ${last.error}` };
@@ -61,7 +61,7 @@ function handled({ ms, attempt }: EntryOf<"run">, parts: readonly Part[]): Outco
   const answer = calls.findLast(({ method, text }) => method === "POST" && text !== undefined);
   const slow = calls.findLast((call) => call.ms >= SLOW_MS);
   const text = answer?.text === undefined ? "Handled" : `Answered “${answer.text}”`;
-  const tries = attempt > 1 ? ` at attempt ${attempt}` : "";
+  const tries = attempt > 1 ? ` on attempt ${attempt}` : "";
   const time = ms >= SLOW_MS || (tries === "" && answer === undefined) ? ` in ${span(ms)}` : "";
   const why = slow === undefined ? "" : `: ${slow.method} ${slow.path} took ${span(slow.ms)}`;
   return { tone: slow === undefined ? "plain" : "warn", text: text + tries + time + why };
@@ -110,7 +110,7 @@ const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
 
 /** For example: "Webhook disabled: 20 failures in a row". */
 export function changeOf({ entry }: Change): string {
-  if (entry.kind === "app") return `App of @${entry.bot}: ${entry.change}`;
+  if (entry.kind === "app") return `@${entry.bot}'s app: ${entry.change}`;
   const detail = entry.kind === "webhook" ? entry.reason : entry.detail;
   if (entry.kind === "fault" && entry.change === "set") {
     if (detail.startsWith("none")) return "Fault stopped";

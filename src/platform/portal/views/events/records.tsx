@@ -32,7 +32,11 @@ export function Exchange({ id }: { readonly id: string }) {
             {response === null ? (
               <p class="hint">There was no response.</p>
             ) : (
-              <Message {...response} title={`Answer ${response.status}`} of={`the answer ${id}`} />
+              <Message
+                {...response}
+                title={`Response ${response.status}`}
+                of={`the response ${id}`}
+              />
             )}
           </div>
         );

@@ -38,7 +38,7 @@ const byCode: Readonly<Record<string, Remedy>> = {
 
 const byError: readonly (readonly [RegExp, Remedy])[] = [
   [
-    /^nothing listens/,
+    /^nothing is listening/,
     {
       text: "Start the bot with npm run dev, or read its output. The platform retries the delivery.",
       view: "webhook",

@@ -170,7 +170,7 @@ function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "f
     case "delivery": {
       const { id, attempt, forced, eventIds, fault, ms } = part;
       const also = eventIds.length > 1 ? `, ${eventIds.length} events` : "";
-      const what = `${forced ? "sent by hand" : `attempt ${attempt}`}${also}`;
+      const what = `${forced ? "sent manually" : `attempt ${attempt}`}${also}`;
       const children = () => <Exchange id={id} />;
       return { kind: "Delivery", what, result: answerOf(part), ms, fault, children };
     }
@@ -229,7 +229,7 @@ function Line({ at, from, kind, what, fault, guessed, result, ms, children }: Li
       <span class="part-what">
         {what} {fault !== undefined && <span class="badge warn">fault: {fault}</span>}
         {guessed === true && (
-          <span class="label" title="The bot did not say which event this request belongs to.">
+          <span class="label" title="The bot did not name the event that caused this request.">
             guessed
           </span>
         )}

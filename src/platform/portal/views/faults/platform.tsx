@@ -45,7 +45,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
     title: "The app is disabled",
     bot: "Each API request gets 403, and no events are delivered. The bot waits until you enable the app.",
     isActive: ({ app }) => app.disabled,
-    banner: ({ app }) => `The app of @${app.bot.username} is disabled: each request gets 403.`,
+    banner: ({ app }) => `@${app.bot.username}'s app is disabled: each request gets 403.`,
     start: ({ app }) => control.setApp(app.bot.username, { disabled: true }),
     stop: ({ app }) => control.setApp(app.bot.username, { disabled: false }),
   },

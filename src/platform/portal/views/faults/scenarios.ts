@@ -45,7 +45,7 @@ export const deliveries: readonly Scenario[] = [
   {
     key: "u",
     title: "Events arrive out of order",
-    bot: "The bot orders a conversation's events by id. For a late event ctx.late is set.",
+    bot: "The bot orders a conversation's events by id. For a late event, ctx.late is true.",
     change: { webhook: { mode: "shuffle" } },
   },
   {
@@ -75,7 +75,7 @@ export const deliveries: readonly Scenario[] = [
   },
   {
     title: "Events lack optional fields",
-    bot: "The excerpt, postId, commentId or all three are missing, in turn. Handlers must work without them.",
+    bot: "Events lack excerpt, postId, commentId or all three, in rotation. Handlers must work without them.",
     change: { events: { mode: "sparse" } },
   },
 ];

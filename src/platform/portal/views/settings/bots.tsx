@@ -65,7 +65,7 @@ function Switch({ app: { bot, disabled } }: { readonly app: AppView }) {
     <Action
       small
       tone={disabled ? undefined : "danger"}
-      label={`${verb} the app of @${bot.username}`}
+      label={`${verb} @${bot.username}'s app`}
       title={disabled ? undefined : "Each request gets 403, and pending deliveries are dropped"}
       run={() => control.setApp(bot.username, { disabled: !disabled })}
     >
@@ -84,7 +84,7 @@ export function Tokens({ app }: { readonly app: AppView }) {
   });
   return (
     <ListCard
-      title={`Tokens of @${username}`}
+      title={`@${username}'s tokens`}
       live={live}
       rows={live.data?.items.map((token) => tokenRow(token, app))}
     >

@@ -34,7 +34,7 @@ export function revokeWarning(
     );
   }
   if (tokens === 1) {
-    return `This is the last token of @${username}. Without a token the bot cannot work.`;
+    return `This is @${username}'s last token. Without a token the bot cannot work.`;
   }
   return "Requests with this token get 401.";
 }

@@ -53,7 +53,7 @@ export function Blocks({ names }: NamesProps) {
       title="Blocks"
       hint={
         <>
-          A block refuses messages in both directions: 403 <code>BLOCKED</code>.
+          A block stops messages in both directions: 403 <code>BLOCKED</code>.
         </>
       }
       live={live}
@@ -92,8 +92,8 @@ export function Groups({ names }: NamesProps) {
       title="Groups"
       hint={
         <>
-          2 to 50 usernames. The first user writes. A group creates no events, and a bot cannot
-          write to it: 400 <code>GROUP_UNSUPPORTED</code>.
+          2 to 50 usernames. The first user sends the first message. Groups create no events, and
+          bots cannot write to them: 400 <code>GROUP_UNSUPPORTED</code>.
         </>
       }
     >

@@ -110,8 +110,8 @@ function Face({ clock }: { readonly clock: ReadClock }) {
       </time>
       {isRefused(offsetAt(clock, at)) && (
         <p class="note warn">
-          A bot that uses the machine's time now refuses deliveries, because their signatures are
-          more than 300 s off. It responds with 400, and polls instead.
+          A bot that uses the machine's time now rejects deliveries with 400, because their
+          signatures are more than 300 s off. The bot polls instead.
         </p>
       )}
     </>
@@ -163,7 +163,7 @@ function Reset() {
       done="Reset the platform."
       confirm={{
         title: "Reset the platform?",
-        text: "The bot, Ada and Ben stay. The limits return to their startup values, and the clock to the machine's time. The first bot keeps its tokens and its secret, but its webhook loses its URL. Snapshots stay.",
+        text: "The state returns to its initial content, with Ada, Ben and the first bot. The limits return to their startup values, and the clock to the machine's time. The first bot keeps its tokens and its secret, but its webhook loses its URL. Snapshots are kept.",
         submit: "Reset",
       }}
     >
@@ -189,7 +189,7 @@ function snapshotRow({ id, name, at, bytes: size }: SnapshotView) {
           done={`Restored “${name}”.`}
           confirm={{
             title: `Restore “${name}”?`,
-            text: "People, content, events, tokens, secrets, the webhook, limits and the clock are replaced, and faults end. Later changes are lost, unless you take a snapshot first.",
+            text: "Users, content, events, tokens, secrets, the webhook, limits and the clock are replaced, and faults end. Later changes are lost, unless you take a snapshot first.",
             submit: "Restore",
           }}
         >

@@ -54,8 +54,8 @@ function Deliveries({ app: { webhook, bot } }: AppProps) {
       live={live}
     >
       <p>
-        {consecutiveFailures} of {disableAfter} failures in a row. After {disableAfter} the platform
-        disables it.
+        {consecutiveFailures} of {disableAfter} failures in a row. After {disableAfter} failures,
+        the platform disables the webhook.
       </p>
       <Form
         keeps
@@ -107,7 +107,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
           },
           {
             ...{ name: "types", label: "Event types", kind: "checks" },
-            hint: "Choose none to receive every type, including new ones.",
+            hint: "Select none to receive every type, including new ones.",
             options: options.map((option) => {
               return { ...option, checked: webhook.types.includes(option.value) };
             }),
@@ -153,7 +153,7 @@ function Secret({ app }: AppProps) {
       env: { SERVICE_WEBHOOK_SECRET: secret },
       note: (
         <p>
-          To rotate without a gap, set both, the newest first:{" "}
+          To rotate without downtime, set both secrets, newest first:{" "}
           <code>SERVICE_WEBHOOK_SECRET=whsec_new,whsec_old</code>. Restart the bot. Remove the old
           secret once the bot no longer logs “delivery signed with an old secret”.
         </p>
@@ -173,9 +173,9 @@ function Secret({ app }: AppProps) {
             title: "Regenerate the signing secret?",
             text: (
               <>
-                Deliveries to @{username} are signed with the new secret at once. Until the bot has
-                it in <code>SERVICE_WEBHOOK_SECRET</code>, it refuses them with 401, which counts as
-                failures. This cannot be undone.
+                Deliveries to @{username} are signed with the new secret immediately. Until you set
+                it in <code>SERVICE_WEBHOOK_SECRET</code>, the bot rejects them with 401, and each
+                rejection counts as a failure. This cannot be undone.
               </>
             ),
             submit: "Regenerate",
