@@ -15,7 +15,7 @@ test("a person posts, reacts, comments and mentions the bot, whose answer stands
   await mentionTheBot(page);
   platform.control.act({ type: "post", from: "ben", text: "another", count: 30 });
   await page.reload();
-  const posts = page.getByRole("article", { name: /^Post of/ });
+  const posts = page.getByRole("article", { name: /^Post by/ });
   await eventually(() => posts.count(), 20);
   await page.getByRole("button", { name: "Show older" }).click();
   await eventually(async () => (await posts.count()) > 30, true);
@@ -31,7 +31,7 @@ function takePart(bot: Bot): void {
 }
 
 const effects = (page: Page) => page.getByRole("region", { name: "Activity" });
-const newest = (page: Page) => page.getByRole("article", { name: /^Post of/ }).first();
+const newest = (page: Page) => page.getByRole("article", { name: /^Post by/ }).first();
 
 async function post(page: Page): Promise<void> {
   await page.keyboard.press("n");
@@ -45,7 +45,7 @@ async function post(page: Page): Promise<void> {
   await page.getByLabel("Images", { exact: true }).setInputFiles(SAMPLE_PICTURE);
   await page.getByRole("button", { name: "Post", exact: true }).click();
   await newest(page).getByRole("button", { name: "Open image by @ada" }).click();
-  await page.getByRole("dialog", { name: "Image of @ada" }).waitFor();
+  await page.getByRole("dialog", { name: "Image by @ada" }).waitFor();
   await page.keyboard.press("Escape");
   expect(await newest(page).getByText("bot", { exact: true }).count()).toBe(0);
   expect(await welcome(page).getByText("bot", { exact: true }).count()).toBe(1);
@@ -85,13 +85,13 @@ async function mentionTheBot(page: Page): Promise<void> {
   await welcome(page).getByText("@bot are you there?").waitFor();
   await welcome(page).getByText("You called?").waitFor();
   await welcome(page)
-    .getByRole("button", { name: /^Reply to comment \S+ of @bot$/ })
+    .getByRole("button", { name: /^Reply to comment \S+ by @bot$/ })
     .click();
   await page.keyboard.type("I did");
   await page.keyboard.press("Enter");
   await welcome(page).getByText("I did").waitFor();
   await welcome(page)
-    .getByRole("button", { name: /^Like comment \S+ of @bot$/ })
+    .getByRole("button", { name: /^Like comment \S+ by @bot$/ })
     .click();
   await welcome(page).getByRole("button", { name: "Comment 3" }).click();
   await page.keyboard.type("never mind");

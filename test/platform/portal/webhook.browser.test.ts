@@ -21,12 +21,12 @@ test("a developer saves the webhook, and makes a new secret", async () => {
 
 async function saveSettings(platform: Platform, page: Page): Promise<void> {
   const settings = card(page, "Endpoint");
-  await settings.getByRole("textbox", { name: "Address" }).fill("http://127.0.0.1:9/elsewhere");
+  await settings.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:9/elsewhere");
   const mention = settings.getByRole("checkbox", { name: "mention" });
   await mention.check();
   await settings.getByRole("button", { name: "Discard changes" }).click();
   expect(await mention.isChecked()).toBe(false);
-  await settings.getByRole("textbox", { name: "Address" }).fill("http://127.0.0.1:9/elsewhere");
+  await settings.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:9/elsewhere");
   await mention.check();
   await settings.getByRole("checkbox", { name: "follow" }).check();
   await settings.getByRole("button", { name: "Save" }).click();
@@ -43,7 +43,7 @@ async function saveSettings(platform: Platform, page: Page): Promise<void> {
 
 async function keepARefusedAddress(platform: Platform, page: Page): Promise<void> {
   const { url } = platform.control.webhook;
-  const address = card(page, "Endpoint").getByRole("textbox", { name: "Address" });
+  const address = card(page, "Endpoint").getByRole("textbox", { name: "URL" });
   await address.fill("http://example.com/webhook");
   await address.press("Enter");
   await page.getByRole("alert").getByText("https").waitFor();
@@ -62,7 +62,7 @@ async function makeSecret(page: Page): Promise<string> {
   const shown = page.getByRole("dialog", { name: "New signing secret for @bot" });
   const line = (await shown.getByLabel("Lines for the bot's .env").textContent()) ?? "";
   expect(line).toMatch(/^SERVICE_WEBHOOK_SECRET=whsec_[0-9a-f]{48}$/);
-  await shown.getByText("the newest first").waitFor();
+  await shown.getByText("set both secrets").waitFor();
   await shown.getByRole("button", { name: "Copy" }).click();
   // The secret is not shown again, so a stray key must not dismiss it.
   await page.keyboard.press("Escape");

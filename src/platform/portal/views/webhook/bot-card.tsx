@@ -35,7 +35,7 @@ export function BotCard({ username }: { readonly username: string }) {
       )}
       {rows !== undefined && (
         <table>
-          {[{ name: "Address", value: <code>{url}</code>, isBad: false }, ...rows].map(
+          {[{ name: "URL", value: <code>{url}</code>, isBad: false }, ...rows].map(
             ({ name, value, isBad }) => (
               <tr key={name}>
                 <th scope="row">{name}</th>

@@ -101,7 +101,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
         submit="Save"
         fields={[
           {
-            ...{ name: "url", label: "Address", required: true, value: webhook.url ?? "" },
+            ...{ name: "url", label: "URL", required: true, value: webhook.url ?? "" },
             placeholder: "http://127.0.0.1:3000/webhook",
             hint: "https, or http on this machine.",
           },
