@@ -6,10 +6,9 @@ import type { ProcessLike } from "../core/process.ts";
 import { messageOf } from "../errors.ts";
 import { quoted } from "./output.ts";
 
-/** An error in the arguments. The exit code is 2, and the command has not changed anything. */
+/** Wrong arguments. The exit code is 2, and nothing was changed. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** Valid names, or an empty list if the problem is not a name. */
   readonly known: readonly string[];
 
   constructor(message: string, known: readonly string[] = []) {
@@ -17,7 +16,6 @@ export class UsageError extends Error {
     this.known = known;
   }
 
-  /** Returns an error that suggests the nearest known name. */
   static unknown(kind: string, name: string, known: readonly string[]): UsageError {
     const shown = kind === "flag" ? name : `"${name}"`;
     return new UsageError(`Unknown ${kind} ${shown}.${didYouMean(name, known)}`, known);
@@ -31,7 +29,7 @@ export interface CommandErrorOptions {
   readonly exitCode?: 1 | 2;
 }
 
-/** An expected failure of a command. Printed without a stack. */
+/** An expected failure, printed without a stack. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly code: string | undefined;
@@ -50,7 +48,6 @@ export interface Command {
   readonly usage: string;
   /** Text after the usage in `--help`: every flag, and the notes. */
   readonly details: string;
-  /** Resolves with the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
@@ -63,7 +60,6 @@ export interface Arguments<T extends ParseArgsOptionsConfig> {
   readonly words: readonly string[];
 }
 
-/** A flag's type for `parseArgs` and its text for `--help`. */
 export interface Flag {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
@@ -75,16 +71,14 @@ export interface Flag {
 interface CommandDefinition<T extends Readonly<Record<string, Flag>>> {
   readonly name: string;
   readonly summary: string;
-  /** Name of an optional argument. */
   readonly word?: string;
   readonly intro?: string;
   readonly flags: T;
   readonly notes?: string;
-  /** Resolves with the exit code. */
   run(given: Arguments<T>): Promise<number>;
 }
 
-/** Defines a command. The parser and `--help` share one table of flags. */
+/** Derives a command's parser and its `--help` text from one table of flags. */
 export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
   definition: CommandDefinition<T>,
 ): Command {
@@ -102,7 +96,6 @@ export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
   };
 }
 
-/** @throws {UsageError} */
 export function readArguments<const T extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: T,
@@ -123,7 +116,6 @@ export function readArguments<const T extends ParseArgsOptionsConfig>(
   }
 }
 
-/** @throws {UsageError} if the text is not a whole number in the range */
 export function wholeNumber(
   text: string | undefined,
   name: string,
@@ -137,7 +129,6 @@ export function wholeNumber(
   );
 }
 
-/** @throws {UsageError} if the text is none of the words */
 export function oneOf<const T extends string>(
   text: string | undefined,
   name: string,
@@ -149,7 +140,7 @@ export function oneOf<const T extends string>(
   throw new UsageError(`--${name} takes ${list} (got "${text}").${didYouMean(text, values)}`);
 }
 
-/** Returns the command the user typed to start this program, so that printed commands can be pasted. */
+/** Returns the command that the user typed to start this program, so that printed commands can be pasted. */
 export function ownCommand(script: string = process.argv[1] ?? ""): string {
   const parts = script.split(sep);
   if (parts.includes("node_modules")) return "npx service-bot";
@@ -159,8 +150,7 @@ export function ownCommand(script: string = process.argv[1] ?? ""): string {
 }
 
 /**
- * Maximum delay between two reports of the same Ctrl+C, in ms. The terminal sends the signal, and npm forwards it
- * again.
+ * Longest delay between two reports of the same Ctrl+C, in ms. The terminal sends the signal, and npm sends it again.
  */
 const SAME_MS = 100;
 

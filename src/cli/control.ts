@@ -123,7 +123,7 @@ export class ControlClient {
   }
 }
 
-/** A page of the timeline. Pass `last` to read the next page. */
+/** A page of the timeline. Pass `last` to read the next one. */
 export interface TimelinePage {
   readonly entries: readonly TimelineEntry[];
   readonly last: number;
@@ -146,7 +146,6 @@ function noPlatform(platform: string, what: string): CommandError {
   );
 }
 
-/** Returns the error in a platform's response, or `undefined` if the response is not an error. */
 function refused(answer: unknown, platform: string): CommandError | undefined {
   const { error }: { error?: unknown } = Object(answer);
   const { code, message }: { code?: unknown; message?: unknown } = Object(error);
@@ -166,16 +165,13 @@ function withoutToken(platform: string): CommandError {
   );
 }
 
-/**
- * Returns the path of the file with a platform's control token, relative to the folder where the platform was started.
- */
 function controlFileOf(url: string): string {
   return join(PRIVATE_FOLDER, `control-${portOf(new URL(url))}.json`);
 }
 
 /**
- * Writes a platform's control token to a file with mode 0600 below the current folder. Returns a function that deletes
- * the file. A file left behind by a crash is harmless, because the next platform has another token.
+ * Writes a platform's control token to a file below the current folder, with mode 0600. Returns a function that deletes
+ * the file. A file left behind by a crash is harmless, because every platform has a new token.
  */
 export function writeControlFile({ url, controlToken }: Platform): () => void {
   const file = resolve(controlFileOf(url));
@@ -193,8 +189,8 @@ export function writeControlFile({ url, controlToken }: Platform): () => void {
 }
 
 /**
- * Returns a platform's control token, or `undefined` if none is found. Reads `SERVICE_CONTROL_TOKEN`, then the file in
- * this folder or a parent folder. The file must name the same URL.
+ * Reads a platform's control token from `SERVICE_CONTROL_TOKEN`, or from a file in this folder or a parent folder that
+ * names the same URL.
  */
 export function findControlToken(url: string): string | undefined {
   const given = variable(CONTROL_TOKEN_VARIABLE);

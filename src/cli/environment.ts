@@ -8,16 +8,15 @@ export const BOT_PORT = 3000;
 
 export const MCP_PATH = "/mcp";
 
-/** Name of the variable with the control token. The platform accepts this token, and other commands send it. */
+/** Names the variable with the control token. The platform accepts this token, and other commands send it. */
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";
 
-/** Loads `.env` from the current folder, if it exists. Environment variables override it. */
 export function readDotEnv(): void {
   if (existsSync(".env")) loadEnvFile(".env");
 }
 
 /**
- * Loads `.env` again after a change. Updates or removes variables that came only from the file.
+ * Loads `.env` again after a change. Updates or removes only variables that came from the file.
  *
  * @param environment the environment before `.env` was first loaded
  */
@@ -49,12 +48,11 @@ export function localBaseUrl(): URL | undefined {
   return url !== null && isLoopback(url.hostname) ? url : undefined;
 }
 
-/** Returns true if `SERVICE_BASE_URL` is on another machine. */
 export function namesRealPlatform(): boolean {
   return variable("SERVICE_BASE_URL") !== undefined && localBaseUrl() === undefined;
 }
 
-/** Returns a secret from the environment, or `undefined` if it belongs to a real platform. */
+/** Returns a secret from the environment. Returns `undefined` if it belongs to a real platform. */
 export function ownSecret(name: string): string | undefined {
   return namesRealPlatform() ? undefined : variable(name);
 }
@@ -63,7 +61,10 @@ export function localPlatformUrl(port: number = PLATFORM_PORT): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Returns the origin of `SERVICE_BASE_URL` if it is on this machine, or the default URL of a local platform. */
+/**
+ * Returns the URL of the platform that commands use by default: `SERVICE_BASE_URL` if it is on this machine, or port
+ * 4400.
+ */
 export function usualPlatformUrl(): string {
   return localBaseUrl()?.origin ?? localPlatformUrl();
 }

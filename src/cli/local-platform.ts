@@ -49,8 +49,7 @@ export const platformFlags = {
 } as const;
 
 /**
- * Reads a platform's options from flags and the environment. Reads secrets only from the environment, and ignores them
- * if `SERVICE_BASE_URL` names a real platform.
+ * Reads secrets only from the environment, and ignores them if `SERVICE_BASE_URL` names a real platform.
  *
  * @throws {UsageError}
  */
@@ -79,11 +78,6 @@ export function platformSettings(
   };
 }
 
-/**
- * Parses `--limit NAME=N`.
- *
- * @throws {UsageError}
- */
 export function limitsOf(texts: readonly string[] = []): Partial<LimitSettings> | undefined {
   const all = texts.map((text): readonly [string, number] => {
     const [, name = "", digits] = /^(\w+)=(\d{1,7})$/.exec(text) ?? [];
@@ -103,10 +97,8 @@ function portOf(base: URL | undefined): number | undefined {
 
 export const DEV_STATE_FILE = ".service-bot/dev.db";
 
-/** Time limit for a platform's response, in ms. */
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** Flags and variables that set the platform's options. */
 const flagOf: Readonly<Record<string, string>> = {
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",
@@ -116,11 +108,6 @@ const flagOf: Readonly<Record<string, string>> = {
   "host, port": "--port",
 };
 
-/**
- * Starts a platform for a command. Errors name a remedy.
- *
- * @throws {CommandError}
- */
 export async function startLocalPlatform(
   command: "platform" | "dev",
   options: ListenOptions & { readonly port: number },
@@ -153,7 +140,7 @@ async function isLocalPlatform(url: string): Promise<boolean> {
     await new ControlClient(url, { timeoutMs: PROBE_TIMEOUT_MS }).state();
     return false;
   } catch (error) {
-    // Only a local platform rejects a request with this error if the control token is missing.
+    // Only a local platform rejects a request that lacks its control token.
     return hasCode(error, "UNAUTHORIZED");
   }
 }
@@ -179,7 +166,7 @@ function anotherPort(command: string, port: number): string {
 }
 
 /**
- * Returns the portal's URLs. A platform listening on all addresses has one URL per IPv4 address of this machine.
+ * Returns the portal's URLs: one for each IPv4 address of this machine, if the platform listens on all of them.
  *
  * @param host address that the platform listens on
  */
@@ -196,7 +183,7 @@ export function portalUrls({ portalUrl }: Platform, host: string | undefined): r
   return [portalUrl, ...elsewhere];
 }
 
-/** Serves MCP on a local platform. Imports the large SDK on the first request. */
+/** Serves MCP on a local platform. Imports the SDK on the first request, because the SDK is large. */
 export function hostedMcp(): Extension {
   return {
     path: MCP_PATH,

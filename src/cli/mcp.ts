@@ -67,7 +67,6 @@ export const mcp: Command = defineCommand({
   },
 });
 
-/** @throws {UsageError} */
 function scopesOf(text: string | undefined): readonly Scope[] | undefined {
   if (text === undefined) return undefined;
   const names = text.split(",").map((name) => name.trim());
@@ -79,7 +78,6 @@ function scopesOf(text: string | undefined): readonly Scope[] | undefined {
   );
 }
 
-/** Serves the parent process until it closes standard input. */
 async function serveStdio(scopes: readonly Scope[] | undefined): Promise<number> {
   const { baseUrl, apiKey, logLevel } = loadPlatform(process.env);
   // Standard output is reserved for the protocol. Any other line would end the connection.

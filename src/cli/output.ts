@@ -35,7 +35,6 @@ export function printError(text: string): void {
   stream.write(`${[coloured("red", problem, stream) + remedy, ...rest].join("\n")}\n`);
 }
 
-/** Colors text on a terminal unless `NO_COLOR` is set. */
 export function coloured(
   colour: "red" | "yellow",
   text: string,
@@ -46,7 +45,6 @@ export function coloured(
 
 const ERASE_LINE = "\r\u001b[K";
 
-/** Minimum time between two updates of a progress line, in ms. */
 const PROGRESS_INTERVAL_MS = 100;
 
 export interface Progress {
@@ -55,8 +53,8 @@ export interface Progress {
 }
 
 /**
- * Returns a function that shows progress on a single terminal line. It is a no-op if the stream is not a terminal or
- * the output is JSON.
+ * Returns a function that shows progress on one terminal line. The function is a no-op if the stream is not a terminal
+ * or the output is JSON.
  */
 export function progressOn(
   { json = false }: { readonly json?: boolean | undefined },
@@ -109,14 +107,12 @@ export function printableLines(text: string, columns: number): string {
     .join(`\n${" ".repeat(columns)}`);
 }
 
-/** Truncates text to one line of at most `characters`. */
 export function cut(text: string, characters: number): string {
   const line = printable(text.replace(/\s+/g, " ").trim());
   const all = Array.from(line);
   return all.length <= characters ? line : `${all.slice(0, characters - 1).join("")}…`;
 }
 
-/** Aligns rows in columns, without trailing spaces. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -126,7 +122,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** Truncates a line to the width of the terminal. Other programs get the whole line. */
+/** Truncates a line to the width of the terminal. A pipe or a file gets the whole line. */
 function cutToTerminal(line: string, stream: NodeJS.WriteStream = process.stdout): string {
   const columns = stream.isTTY ? stream.columns || WIDTH : Number.POSITIVE_INFINITY;
   return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;

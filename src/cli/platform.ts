@@ -73,7 +73,6 @@ export const platform: Command = defineCommand({
   },
 });
 
-/** @throws {UsageError} */
 function setWebhook({ control }: Platform, url: string | undefined): void {
   if (url === undefined) return;
   try {
@@ -108,7 +107,6 @@ export function readyLine({
   });
 }
 
-/** Formats the URLs, secrets and next steps. */
 export function introduction(
   platform: Platform,
   { stateFile, host }: Pick<ListenOptions, "stateFile" | "host">,
@@ -138,7 +136,6 @@ Ctrl+C stops the platform.
 `;
 }
 
-/** Formats lines for .env, without secrets that are already set. */
 function environment({ url, apiKey, webhookSecret }: Platform): string {
   const all = { SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret };
   const names = Object.keys(all);

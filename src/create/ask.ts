@@ -27,7 +27,7 @@ import { repositoryAround } from "./repository.ts";
 export interface Answers {
   readonly options: Options & { readonly dir: string };
   readonly asked: ReadonlySet<Question>;
-  /** True if the header is already printed above the questions. */
+  /** True if the header has been printed above the questions. */
   readonly hasHead: boolean;
 }
 
@@ -106,7 +106,7 @@ interface Frame {
 updateSettings({ aliases: { "\x04": "cancel" } });
 
 /**
- * @param problemOf describes an invalid input, which is then prompted for again
+ * @param problemOf describes an invalid input, and the prompt then repeats
  * @throws {Cancelled}
  */
 async function askText(
@@ -128,7 +128,7 @@ async function askText(
 }
 
 /**
- * Prompts for a value. Enter accepts the first one.
+ * Enter accepts the first value.
  *
  * @throws {Cancelled}
  */
@@ -153,7 +153,7 @@ async function askChoice<T extends string>(
 }
 
 /**
- * Prompts for yes or no. Enter means yes.
+ * Enter means yes.
  *
  * @throws {Cancelled}
  */
@@ -173,7 +173,6 @@ async function askWhether(label: string, terminal: Terminal): Promise<boolean> {
   return answered(await prompt.prompt());
 }
 
-/** Renders a question with its choices. An answered question takes a single line. */
 function frame({ state, error }: Frame, label: string, answer: string, body: string[]): string {
   if (state === "submit") return choiceLine(label, answer, styleText("green", "◇"));
   if (state === "cancel") return `${styleText("red", "■")} ${label}`;

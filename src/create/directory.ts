@@ -45,7 +45,6 @@ export function obstacleToAll(dir: string, place: Place): Obstacle | undefined {
   return findObstacles(target, ["package.json"])[0];
 }
 
-/** Returns why no bot can be created in a directory, or `undefined` if one can. */
 export function directoryProblem(dir: string, place: Place): string | undefined {
   try {
     const obstacle = obstacleToAll(dir, place);
@@ -57,7 +56,6 @@ export function directoryProblem(dir: string, place: Place): string | undefined 
   }
 }
 
-/** Splits a path. Omits the drive, `.` and `..`. */
 function partsOf(dir: string): string[] {
   const parts = dir.replace(/^[a-z]:/i, "").split(/[\\/]/);
   return parts.filter((part) => !["", ".", ".."].includes(part));
@@ -79,8 +77,7 @@ function refuseUnportable(part: string): void {
 }
 
 /**
- * Windows device names, with any extension. They are rejected everywhere, because the repository may be cloned on
- * Windows.
+ * Windows device names, with any extension. Rejected on every system, because the repository may be cloned on Windows.
  */
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
@@ -158,11 +155,7 @@ export interface Obstacle {
   readonly reason: "exists" | "is not a directory" | "leads out of the directory";
 }
 
-/**
- * Returns all obstacles to writing these files. Ignores other files in the target.
- *
- * @param paths relative to the target, with slashes
- */
+/** @param paths relative to the target, with slashes */
 export function findObstacles(target: string, paths: readonly string[]): Obstacle[] {
   if (!isRoomFor(target)) return [{ path: ".", reason: "is not a directory" }];
   const found = new Map<string, Obstacle>();
@@ -174,10 +167,8 @@ export function findObstacles(target: string, paths: readonly string[]): Obstacl
 }
 
 /**
- * Checks that the directory, or its nearest existing parent, is writable.
- *
  * @throws {UsageError} if the path is too long or its drive does not exist
- * @throws {CreateError} if it is not writable
+ * @throws {CreateError} if the directory is not writable
  */
 function refuseReadOnly(target: string): void {
   let here = target;

@@ -1,4 +1,4 @@
-/** An error in the arguments. The exit code is 2, and no file was written. */
+/** Wrong arguments. The exit code is 2, and no file was written. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   /** Existing paths in the target that block the bot's files. Empty for any other error. */
@@ -50,8 +50,6 @@ const meanings: Readonly<Record<string, readonly [reason: string, remedy: string
 };
 
 /**
- * Returns an error that describes a system error and its remedy.
- *
  * @param what clause before the reason, such as "src/bot.ts could not be written"
  * @param after sentence about the remaining files
  */

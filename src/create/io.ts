@@ -14,7 +14,7 @@ export interface Io {
   every(ms: number, what: () => void): () => void;
   out(text: string): void;
   err(text: string): void;
-  /** True for streams that can rewrite a line. */
+  /** True for a stream whose current line can be rewritten. */
   readonly rewrites: { readonly out: boolean; readonly err: boolean };
   /** Absent if input or output is not a terminal. */
   readonly terminal: Terminal | undefined;
@@ -55,7 +55,6 @@ export interface Terminal {
   readonly output: Writable;
 }
 
-/** Returns this process's terminal, or `undefined` if input or output is not a terminal. Never reads from a pipe. */
 function processTerminal(): Terminal | undefined {
   if (!isatty(0) || !isatty(1)) return undefined;
   const { stdin, stdout } = process;
@@ -67,9 +66,7 @@ function processTerminal(): Terminal | undefined {
 export interface RunResult {
   /** `undefined` if the program was killed or could not be started. */
   readonly code: number | undefined;
-  /** True if the user stopped the program with Ctrl-C. */
   readonly interrupted: boolean;
-  /** True if the program does not exist. */
   readonly missing: boolean;
   /** Standard output and standard error, interleaved. */
   readonly output: string;

@@ -199,7 +199,6 @@ async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
   if (project.ownNode) say(nodeLine(io));
 }
 
-/** @returns the failure, or `undefined` if the install succeeded */
 async function installBot(run: Run): Promise<InstallFailure | undefined> {
   const { options, project, io, say } = run;
   if (!project.install) return undefined;
@@ -248,12 +247,10 @@ function finish(
 }
 
 interface InstallFailure {
-  /** The end of the package manager's output. */
   readonly reason: string;
   readonly interrupted: boolean;
 }
 
-/** @returns the failure, or `undefined` if the install succeeded */
 async function install(project: Project, io: Io): Promise<InstallFailure | undefined> {
   const { packageManager, target } = project;
   // In CI, yarn by default refuses to create a lock file.

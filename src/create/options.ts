@@ -13,7 +13,6 @@ export type PackageManager = (typeof packageManagers)[number];
 
 export type Question = "dir" | "template" | "store" | "install" | "git";
 
-/** The oldest Node version that runs a bot. */
 export const OLDEST_NODE = "22.18";
 
 /** Returns true if a Node version, such as `20.11.1` or `v24.0.0`, can run a bot. */
@@ -22,7 +21,7 @@ export function runsBots(nodeVersion: string): boolean {
   return major > 22 || (major === 22 && minor >= 18);
 }
 
-/** CLI options. `undefined` selects the default. */
+/** `undefined` selects the default. */
 export interface Options {
   readonly dir: string | undefined;
   readonly template: Template | undefined;
@@ -39,7 +38,6 @@ export interface Options {
 
 export type Request = "help" | "version" | Options;
 
-/** Flags in the format of `parseArgs`. */
 export const flags = {
   template: { type: "string", value: "NAME" },
   store: { type: "string", value: "NAME" },
@@ -56,7 +54,6 @@ export const flags = {
   version: { type: "boolean", short: "v", default: false },
 } as const;
 
-/** @throws {UsageError} */
 export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   const { values, positionals } = parse(withoutSeparators(argv));
   if (values.help) return "help";
@@ -77,7 +74,7 @@ export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   };
 }
 
-/** Returns true for `--json`, even if the other arguments are invalid. */
+/** Works even if the other arguments are invalid. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes("--json");
 }
@@ -97,7 +94,7 @@ function parse(args: string[]) {
 
 const HELP = "npm create service-bot@latest -- --help";
 
-/** Describes an invalid flag. Node's own message advises about its parser. */
+/** Replaces Node's own message, which gives advice about its parser. */
 function wordsOf(error: unknown): string {
   const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(messageOf(error))?.[1] ?? "";
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
@@ -152,7 +149,7 @@ function spec(value: string | undefined): string | undefined {
   );
 }
 
-/** Returns whether npm consumed a flag, by flag. npm records each flag that it consumes in a variable. */
+/** Tests whether npm has consumed a flag. npm records the flags that it consumes in variables. */
 const traces: Readonly<Record<string, (env: Io["env"]) => boolean>> = {
   template: ({ npm_config_template: value }) => value !== undefined,
   store: ({ npm_config_store: value }) => value !== undefined,
@@ -182,12 +179,11 @@ function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
   );
 }
 
-/** Returns true if npm was called with --yes: `npm create service-bot my-bot --yes`. */
 function npmSaidYes(env: Io["env"]): boolean {
   return env["npm_config_yes"] === "true";
 }
 
-/** Variables that coding agents and CI services set. */
+/** Variables set by coding agents and CI services. */
 export const UNATTENDED_VARIABLES: readonly string[] = [
   "AI_AGENT",
   "ANTIGRAVITY_AGENT",
@@ -213,7 +209,6 @@ export const UNATTENDED_VARIABLES: readonly string[] = [
   "TF_BUILD",
 ];
 
-/** Returns true if, according to the environment, a user can answer prompts. */
 export function isAttended(env: Io["env"]): boolean {
   const isSet = (name: string) => !["", "0", "false"].includes(env[name]?.toLowerCase() ?? "");
   // A dumb terminal cannot move the cursor back, which every prompt needs.

@@ -107,7 +107,6 @@ function yarn(major: number): Toolchain {
   };
 }
 
-/** Returns the command for one of the bot's scripts, such as `npm run dev` or `npm test`. */
 export function scriptCommand(packageManager: PackageManager, script: string): string {
   const short = script === "test" || script === "start";
   // `bun test` runs bun's own test runner instead of the script.
@@ -115,20 +114,18 @@ export function scriptCommand(packageManager: PackageManager, script: string): s
   return `${packageManager} ${word}${script}`;
 }
 
-/** Returns the package manager that started this process. Default: npm. */
 export function detectPackageManager(env: Io["env"]): PackageManager {
   const agent = env["npm_config_user_agent"]?.split("/")[0];
   return packageManagers.find((name) => name === agent) ?? "npm";
 }
 
-/** Time limit for reading a package manager's version, in ms. */
 const VERSION_TIMEOUT_MS = 5_000;
 
 /**
  * Returns the major version of the package manager that writes the bot's lock file. Another major version may rewrite
  * the file or fail to read it.
  *
- * @param mayAsk whether to start the package manager if it did not start this process
+ * @param mayAsk true to start the package manager if it did not start this process
  * @throws {Cancelled}
  */
 export async function majorOf(

@@ -16,7 +16,7 @@ import {
 import { detectPackageManager, majorOf } from "./package-manager.ts";
 
 export interface Source {
-  /** The directory that contains `templates/`. */
+  /** The folder that contains `templates/`. */
   readonly root: string;
   readonly version: string;
   /** `checkout` is a clone of the repository. */
@@ -32,8 +32,7 @@ export interface Dependency {
 }
 
 /**
- * Returns the dependency on service-bot. A bot created from a checkout includes the packed checkout, so that it can be
- * moved, committed and built elsewhere.
+ * A bot created from a checkout includes the packed checkout, so that it can be moved, committed and built elsewhere.
  */
 function dependencyOf(source: Source, requested: string | undefined): Dependency {
   if (requested !== undefined) return { spec: requested };
@@ -84,11 +83,7 @@ export interface Project {
   readonly ownNode: boolean;
 }
 
-/**
- * Completes the options with defaults.
- *
- * @throws {UsageError} if the directory is invalid
- */
+/** @throws {UsageError} if the directory is invalid */
 export async function settle(
   options: Options & { readonly dir: string },
   source: Source,

@@ -25,7 +25,7 @@ export function choiceLine(name: string, value: string, mark = "◇"): string {
   return `${mark} ${name.padEnd(name.endsWith("?") ? 20 : 16)}${value}`;
 }
 
-/** Formats the choices and marks the defaults. Omits the user's answers, which are already on the screen. */
+/** Omits the user's answers, which are already on the screen. */
 export function choiceLines(
   project: Project,
   options: Options,
@@ -72,7 +72,6 @@ export const repositoryLines: Readonly<Record<Repository, string>> = {
   unavailable: "- git init failed; the bot works without a repository",
 };
 
-/** Returns the commands to run next, in order. */
 export function nextSteps(project: Project, installed: boolean, io: Io): string[] {
   const { packageManager } = project;
   const place = placeOf(project.target, io);
@@ -102,7 +101,7 @@ export function nextLines(steps: readonly string[]): string[] {
   });
 }
 
-/** Returns the target relative to the current directory, or absolute if that is shorter. */
+/** Returns the shorter of the relative and the absolute path. */
 export function placeOf(target: string, io: Io): string {
   const way = relative(io.cwd, target) || ".";
   if (way.length > target.length) return target;
@@ -135,18 +134,15 @@ export interface Result {
   readonly template: string;
   readonly store: string;
   readonly packageManager: string;
-  /** Version range in package.json. */
   readonly serviceBot: string;
   /** Relative to `dir`, sorted. With --dry-run, the files that would be written. */
   readonly files: readonly string[];
   readonly dryRun: boolean;
   readonly installed: boolean;
-  /** True if a repository was created. */
   readonly git: boolean;
-  /** True if the repository has its first commit. */
   readonly committed: boolean;
   readonly next: readonly string[];
-  /** The failure of the install. Absent on success. */
+  /** Absent if the install succeeded. */
   readonly error?: { readonly message: string; readonly interrupted: boolean };
 }
 
@@ -178,7 +174,7 @@ const FRAME_MS = 100;
 const CLEAR_LINE = "\r\x1b[K";
 
 /**
- * Shows the progress of long work. A terminal gets a line with the elapsed seconds, which is cleared at the end. Other
+ * Shows the progress of long work. A terminal shows the elapsed seconds in a line that is cleared at the end. Other
  * outputs get a static line.
  */
 export async function timed<T>(

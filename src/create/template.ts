@@ -13,7 +13,6 @@ export interface BotFile {
   readonly mode?: number;
 }
 
-/** A template's text file, with placeholders such as `{{name}}`. */
 export interface TemplateFile extends BotFile {
   readonly content: string;
 }
@@ -42,11 +41,10 @@ function botPath(stored: string): string {
     .join("/");
 }
 
-/** Mode of a file with secrets. */
 const OWNER_ONLY = 0o600;
 
 /**
- * Returns a bot's files, sorted by path. Omits the packed checkout, because packing is slow.
+ * Omits the packed checkout, because packing is slow.
  *
  * @param template files of the template and the store
  */
@@ -164,7 +162,6 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Returns a new bot's `.env`, which is the example file with generated secrets. */
 function envFile(example: string, secrets: Secrets, store: Store): string {
   const { apiKey, webhookSecret, databasePassword } = secrets;
   const values = [
@@ -185,7 +182,6 @@ function set(text: string, name: string, value: string): string {
 interface Secrets {
   readonly apiKey: string;
   readonly webhookSecret: string;
-  /** Password of the database server in the bot's compose files. */
   readonly databasePassword: string;
 }
 

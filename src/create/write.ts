@@ -4,7 +4,6 @@ import { exists, isInside } from "./directory.ts";
 import { CreateError, hasCode, inWords } from "./errors.ts";
 import type { BotFile } from "./template.ts";
 
-/** Everything created so far, in order. */
 interface CreatedPaths {
   readonly files: string[];
   readonly directories: string[];
@@ -59,7 +58,7 @@ function openNew(file: string, path: string, mode: number | undefined): number {
 }
 
 /**
- * Creates a bot's directory and removes it again, so that a failure is reported before slow work.
+ * Checks that a bot's directory can be created, so that a failure is reported before slow work.
  *
  * @throws {CreateError}
  */
@@ -74,7 +73,6 @@ export function tryDirectory(target: string): void {
   }
 }
 
-/** Creates a directory and its parents, and records the new ones. */
 function makeDirectory(directory: string, made: CreatedPaths): void {
   if (made.directories.includes(directory)) return;
   const missing: string[] = [];
@@ -88,7 +86,7 @@ function makeDirectory(directory: string, made: CreatedPaths): void {
 /** @returns the number of files that could not be removed */
 function removeCreated({ files, directories }: CreatedPaths): number {
   const left = files.filter((file) => !succeeds(() => unlinkSync(file)));
-  // A directory that now contains another file stays.
+  // Fails for a directory that now contains another file, which must stay.
   for (const directory of directories.reverse()) succeeds(() => rmdirSync(directory));
   return left.length;
 }

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { allScopes, type Scope } from "../core/platform-contract.ts";
 import type { Tool } from "./tool.ts";
 
-/** Validity of probed scopes, in ms. Short, because a token's owner may change its scopes. */
+/** Lifetime of probed scopes, in ms. Short, because a token's owner may change its scopes. */
 const SCOPES_VALID_MS = 5 * 60_000;
 
 /** Time until the next probe if some scopes could not be checked, in ms. */
@@ -57,7 +57,6 @@ export class Access {
     return tools.filter(({ scopes }) => scopes.some((scope) => this.#scopes?.has(scope)));
   }
 
-  /** Removes scopes that the platform reported as missing. */
   remove(missing: readonly Scope[]): void {
     const known = this.#scopes ?? new Set(allScopes);
     this.#scopes = new Set([...known].filter((scope) => !missing.includes(scope)));
@@ -93,7 +92,7 @@ export class TokenRefused extends Error {
 /** Maximum number of accepted tokens in the cache, and of refused ones. The oldest check is evicted first. */
 const MAX_TOKENS = 1_000;
 
-/** Validity of a check, in ms. A revoked token works for this long at most. */
+/** Lifetime of a token check, in ms. A revoked token works for this long at most. */
 const TOKEN_VALID_MS = 60_000;
 
 export interface TokensOptions {
@@ -118,7 +117,6 @@ export class Tokens {
     this.#options = options;
   }
 
-  /** Returns whether the platform has accepted the token before. */
   isFamiliar(token: string): boolean {
     return this.#accepted.has(this.#fingerprint(token));
   }

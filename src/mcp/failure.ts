@@ -4,18 +4,17 @@ import { messageOf, ServiceBotError } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
 import type { Tool } from "./tool.ts";
 
-/** The `_meta` field of a result that describes a failure to programs. */
 const ERROR_META = "service-bot/error";
 
 export interface Failure {
   /** A platform error code (section 7 of the platform document), or a code from docs/reference/errors.md. */
   readonly code: string;
   readonly message: string;
-  /** HTTP status of the platform's response. Absent if there was no response. */
+  /** Absent if there was no response. */
   readonly status?: number | undefined;
   /** True if the same call may succeed later and cannot take effect twice. */
   readonly retryable: boolean;
-  /** Delay that the platform requests before a retry, in ms. Absent if it requests none. */
+  /** In ms. Absent if the platform requests no delay. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -24,10 +23,7 @@ const IN_DOUBT =
 
 const IN_A_MINUTE = "Try again in a minute.";
 
-/**
- * Remedies for an assistant, by error code (section 7 of the platform document). All other client errors already name a
- * remedy.
- */
+/** Remedies by error code (section 7 of the platform document). All other client errors already name a remedy. */
 const remedies: Readonly<Partial<Record<string, string>>> = {
   BLOCKED: "The bot or the user has blocked the other. Do not try again.",
   BLOCKED_HOST: "Pass a public https URL without a redirect, or the image as dataBase64.",

@@ -24,12 +24,14 @@ const MAX_BYTES_UNDER_WAY = 8 * MAX_MESSAGE_BYTES;
 /** Maximum number of requests in progress, until their responses are sent. */
 const MAX_CALLS = 256;
 
-/** The same limit for tokens the platform has not accepted before. Strangers cannot use up all calls. */
+/**
+ * Maximum number of requests with tokens that the platform has not accepted before. Keeps calls free for known clients.
+ */
 const MAX_UNFAMILIAR_CALLS = 32;
 
 /**
- * Maximum number of open notification streams (2026 protocol). This server sends no notifications. Lower than
- * MAX_CALLS, so streams cannot block calls.
+ * Maximum number of open notification streams (2026 protocol), which never send anything. Lower than MAX_CALLS, so that
+ * streams cannot block calls.
  */
 const MAX_STREAMS = 128;
 
@@ -47,7 +49,7 @@ export interface HttpOptions {
   readonly fetch?: Fetch | undefined;
 }
 
-/** Requests whose responses are not sent yet. */
+/** Requests in progress, until their responses are sent. */
 interface UnderWay {
   calls: number;
   /** Calls with tokens that the platform has not accepted before. */
@@ -89,7 +91,7 @@ export class McpHttp {
   }
 
   /**
-   * Returns a listener for a separate HTTP server, which serves MCP at `path`.
+   * Serves MCP at `path` on a separate HTTP server.
    *
    * @param allowHosts accepted host names in addition to this machine's, without scheme and port
    */
@@ -143,7 +145,6 @@ export class McpHttp {
     }
   };
 
-  /** Cancels all calls, streams and requests to the platform. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#handler.close();
@@ -215,7 +216,6 @@ function bearerOf(headers: Headers): string | undefined {
   return token === undefined || tokenProblem(token) !== undefined ? undefined : token;
 }
 
-/** Returns the parsed JSON, or `undefined` if the body is not JSON. */
 function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));

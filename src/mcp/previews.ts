@@ -8,7 +8,7 @@ import { quote } from "./text.ts";
 
 type Content = CallToolResult["content"][number];
 
-/** Maximum number of previews in a result. Each one costs the model tokens. */
+/** Maximum number of previews in a result, because each one costs the model tokens. */
 const MAX_PREVIEWS = 8;
 
 const MAX_PREVIEW_BYTES = 512 * 1024;

@@ -12,14 +12,12 @@ import { type CallToolResult, type ListedTool, ProtocolError, Server } from "./s
 import type { Tool } from "./tool.ts";
 import { allTools } from "./tools.ts";
 
-/** The bot account that the server acts for. */
 export interface Principal {
   /** The platform's origin, without `/api/v1`. */
   readonly baseUrl: string;
   readonly access: Access;
   readonly probe: Probe;
   readonly client: Client;
-  /** Downloads previews. */
   readonly fetch: Fetch;
   readonly logger: Logger;
 }
@@ -95,7 +93,7 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output"): { type: "object"
   return { ...json, type: "object" };
 }
 
-/** Calls a tool. Returns every failure except a cancellation as a result. */
+/** Returns every failure except a cancellation as a result. */
 export async function callTool(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
@@ -108,7 +106,7 @@ export async function callTool(
   try {
     const { value, text, images = [] } = await run({ client, signal });
     access.addProvedBy(tool);
-    // JSON drops undefined fields.
+    // JSON has no undefined fields.
     const structuredContent: Record<string, unknown> = JSON.parse(JSON.stringify(value));
     // Log the id of the written content, but not its text.
     if (tool.writes) logger.info({ tool: tool.name, id: structuredContent.id }, "written");

@@ -47,7 +47,6 @@ export function showConversation({ id, peer, lastMessageAt, lastMessage }: Conve
   return `${head}\n  last, from ${from}: ${quote(lastMessage.text)}`;
 }
 
-/** Returns the hit's post, or `undefined` if the hit is not a post. */
 export function postIn(hit: SearchHit): Post | undefined {
   return post.safeParse(hit).data;
 }
@@ -94,7 +93,7 @@ function showUsername(username: string): string {
   return /^[\w.-]+$/.test(username) ? `@${username}` : quote(`@${username}`);
 }
 
-/** Maximum length of all items in a result, in JSON characters. About 10,000 tokens. */
+/** Maximum length of all items in a result, in JSON characters: about 10,000 tokens. */
 const MAX_RESULT_LENGTH = 40_000;
 
 interface PageInput {
@@ -103,7 +102,6 @@ interface PageInput {
 }
 
 export interface Items<T> {
-  /** Singular and plural. */
   readonly names: readonly [string, string];
   readonly show: (item: T) => string;
   readonly images?: (item: T) => readonly Image[];
@@ -146,7 +144,6 @@ export async function readPage<T>(
   };
 }
 
-/** Returns the number of leading items that fit into a result, at least 1. */
 export function fitting(items: readonly unknown[]): number {
   let length = 0;
   const tooMany = items.findIndex((item) => {

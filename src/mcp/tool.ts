@@ -12,7 +12,6 @@ export interface ToolContext {
 export interface ToolResult<Output> {
   readonly value: Output;
   readonly text: string;
-  /** Images that can be previewed. */
   readonly images?: readonly Image[];
 }
 
@@ -24,7 +23,6 @@ interface ToolFacts {
   readonly scopes: readonly Scope[];
   /** True if the platform document does not name the scope. A successful call then proves no scope. */
   readonly scopeAssumed?: boolean;
-  /** True for a tool that creates content in the bot's name. */
   readonly writes?: boolean;
 }
 
@@ -34,10 +32,8 @@ interface ToolDefinition<Input, Output> extends ToolFacts {
   run(input: Input, context: ToolContext): Promise<ToolResult<Output>>;
 }
 
-/** A call whose arguments are valid. */
 export type PreparedCall = (context: ToolContext) => Promise<ToolResult<unknown>>;
 
-/** A tool whose argument and result types only the tool itself knows. */
 export interface Tool extends ToolFacts {
   readonly input: z.ZodType;
   readonly output: z.ZodType;

@@ -86,7 +86,7 @@ const image = z.strictObject({
     .describe("Media type of dataBase64. If it does not match the bytes, the bytes decide."),
 });
 
-/** One tool for each operation in section 4 of the platform document, in the order of `tools/list`. */
+/** The tools for the operations in section 4 of the platform document, in the order of `tools/list`. */
 export const allTools: readonly Tool[] = [
   tool({
     scopes: ["read"],
@@ -291,13 +291,13 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   return { value, text: lines.join("\n") };
 }
 
-/** Formats a written object. Shows all its primitive fields, because the platform document defines only some. */
+/** Shows all primitive fields, because the platform document defines only some. */
 function toWriteResult<T extends object>(done: string, value: T): ToolResult<T> {
   return { value, text: `${done}\n${showFields(value)}`.trimEnd() };
 }
 
 /**
- * Returns the image to upload. Keeps a URL as `{ url }`, because a plain string could name a file on this machine.
+ * Keeps a URL as `{ url }`, because a plain string could name a file on this machine.
  *
  * @throws {ServiceBotError} INVALID_OPTION
  */

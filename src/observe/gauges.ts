@@ -14,11 +14,9 @@ import {
   statusOf,
 } from "./status.ts";
 
-/** The parts and settings of a bot that gauges read. */
 export interface GaugeSources extends Omit<StatusSources, "isReady"> {
   /** The system clock, which is also used for signatures. */
   readonly wall: Clock;
-  /** True between start and stop. */
   readonly isStarted: () => boolean;
   readonly inbox: Pick<Inbox, "measure" | "shared" | "capabilities">;
   readonly client: Pick<Client, "requests" | "platformNow">;

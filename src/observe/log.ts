@@ -80,7 +80,7 @@ function intakeLines(log: Logger) {
 }
 
 function pollLines(log: Logger) {
-  /** The last logged failure. `undefined` while the log is readable. */
+  /** `undefined` while the log is readable. */
   let logged: "unreadable" | "forbidden" | undefined;
   let reachesEnd = true;
   return {

@@ -66,7 +66,6 @@ export class Observers {
     this.#metrics?.watch(sources);
   }
 
-  /** URL of the metrics, or `undefined` if they are not served. */
   get metricsUrl(): string | undefined {
     return this.#server && `${this.#server.url}/metrics`;
   }
@@ -84,11 +83,7 @@ export class Observers {
     this.#server = await serveMetrics(this.#metrics, metricsHost, metricsPort);
   }
 
-  /**
-   * Announces the bot to a local platform.
-   *
-   * @param url URL of the bot's server, if it has one
-   */
+  /** @param url URL of the bot's server, if it has one */
   announce(url: string | undefined): void {
     this.#reporter?.start(url);
   }

@@ -11,7 +11,7 @@ import {
 import type { ShownError } from "../core/safe-text.ts";
 import { type ChannelMessages, type RunOutcome, subscribe } from "./channels.ts";
 
-/** Maximum number of queued reports. If the queue is full, the oldest report is dropped. */
+/** Maximum number of queued reports. The oldest one is dropped if the queue is full. */
 const MAX_QUEUED = 1_000;
 
 /** Maximum number of events whose last error is remembered. */
@@ -56,7 +56,7 @@ export interface RunReporterOptions {
 export class RunReporter {
   readonly #options: RunReporterOptions;
   readonly #queue: RunReport[] = [];
-  /** Stack frame of each event's last error, by event id. */
+  /** Stack frames of the last errors, by event id. */
   readonly #origins = new Map<string, string>();
   readonly #closing = new AbortController();
   /** Loopback URL of the bot's server. */
@@ -79,11 +79,7 @@ export class RunReporter {
     this.#unsubscribe = subscribe(bot, { run: (run) => this.#add(run) });
   }
 
-  /**
-   * Announces to the platform that this bot reports its runs.
-   *
-   * @param url URL at which the platform can reach the bot, if it has a server
-   */
+  /** @param url URL at which the platform can reach the bot, if it has a server */
   start(url?: string): void {
     this.#url = url === undefined ? undefined : onLoopback(url);
     this.#wake();
@@ -154,7 +150,7 @@ export class RunReporter {
     }
   }
 
-  /** Sends runs. Resolves to true if a local platform accepted them. Stops reporting if another platform responded. */
+  /** Resolves to true if a local platform accepted the runs. Stops reporting if another platform responded. */
   async #send(runs: readonly RunReport[]): Promise<boolean> {
     const { status, body } = await this.#post(runs);
     const isAccepted = status === 200 && isAcceptance(body);
@@ -162,7 +158,6 @@ export class RunReporter {
     return isAccepted;
   }
 
-  /** Stops reporting and drops the queue. */
   end(): void {
     this.#isOff = true;
     this.#closing.abort();
@@ -184,7 +179,6 @@ export class RunReporter {
   }
 }
 
-/** Replaces a wildcard address with the loopback address. */
 function onLoopback(url: string): string {
   const target = new URL(url);
   if (target.hostname === "0.0.0.0") target.hostname = "127.0.0.1";
@@ -192,7 +186,7 @@ function onLoopback(url: string): string {
   return target.origin;
 }
 
-/** Reads the beginning of a response, and drops the connection if there is more. */
+/** Drops the connection if the response is longer. */
 async function beginningOf({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -204,7 +198,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Returns true if the body is a local platform's response, such as `{"accepted": 0}`. */
+/** A local platform responds with `{"accepted": 0}`, for example. */
 function isAcceptance(body: string): boolean {
   try {
     const { accepted }: { accepted?: unknown } = Object(JSON.parse(body));

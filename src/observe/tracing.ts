@@ -50,7 +50,7 @@ interface ApiSpan {
 
 type ApiAttributes = Record<string, string | number | boolean>;
 
-/** Span attributes, without secrets or users' text. */
+/** Must not contain secrets or users' text. */
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
@@ -102,7 +102,6 @@ export async function startTracing(bot: object, log: Logger): Promise<() => void
   };
 }
 
-/** Rules for building a span from a message. */
 interface SpanShape<M> {
   readonly kind: "INTERNAL" | "CLIENT" | "CONSUMER";
   readonly name: (message: M) => string;
@@ -110,9 +109,7 @@ interface SpanShape<M> {
   readonly isDetached?: boolean;
   readonly atStart: (message: M) => Attributes;
   readonly atEnd: (message: M) => Attributes;
-  /** True if the work gets no span. */
   readonly isSkipped?: (message: M) => boolean;
-  /** True if the span is dropped when the work ends. */
   readonly isDropped?: (message: M) => boolean;
 }
 
@@ -130,7 +127,7 @@ class SpanMaker {
     this.#tracer = tracer;
   }
 
-  /** Creates a span for each piece of work on a channel. Returns a function that unsubscribes. */
+  /** Returns a function that unsubscribes. */
   follow<M extends Message>(channel: TracingChannel<unknown, M>, shape: SpanShape<M>): () => void {
     const start = (message: unknown) => this.#start(message as M, shape);
     const asyncEnd = (message: unknown) => this.#end(message as M, shape);
@@ -169,7 +166,7 @@ class SpanMaker {
     span.end();
   }
 
-  /** Returns the parent of a span. An active span in this process takes precedence over the stored trace. */
+  /** An active span in this process takes precedence over the stored trace. */
   #parentOf(stored: string | undefined, isDetached: boolean): ApiContext {
     const { trace, context, ROOT_CONTEXT } = this.#api;
     const current = isDetached ? ROOT_CONTEXT : context.active();
@@ -196,7 +193,6 @@ const pageSpan: SpanShape<WorkMessages["page"]> = {
   isDropped: ({ batch }) => batch?.stored.length === 0,
 };
 
-/** Names of outcomes, as in an event's history. */
 export const spanOutcomes: Readonly<Record<RunOutcome, string>> = {
   done: "done",
   retry: "failed",

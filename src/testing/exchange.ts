@@ -13,13 +13,11 @@ export interface Exchange<T extends string = string> {
 
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : UnknownEvent;
 
-/** Returns the texts that reply to the event. */
 export function repliesTo(event: AnyEvent, sent: readonly SentByBot[]): readonly string[] {
   const place = placeOf(event);
   return sent.filter((one) => placeOfSent(one) === place).map(({ text }) => text);
 }
 
-/** Returns an error for a delivery that the bot rejected. */
 export function notTaken(status: number, body: unknown): ServiceBotError {
   const { error }: { error?: { code?: string; message?: string } } = { ...Object(body) };
   const { code = "no code", message = "" } = { ...error };
@@ -29,7 +27,6 @@ export function notTaken(status: number, body: unknown): ServiceBotError {
   );
 }
 
-/** Identifies the conversation or post where the bot replies to an event. */
 function placeOf(event: AnyEvent): string | undefined {
   const conversation = conversationOf(event);
   if (conversation !== undefined) return `dm ${conversation}`;

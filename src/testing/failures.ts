@@ -13,9 +13,7 @@ export interface FailedRun {
   readonly error: unknown;
 }
 
-/** The part of a bot that {@link Failures} observes. */
 export interface ObservableBot {
-  /** Registers an observer for errors from handlers. */
   onError(
     observer: (
       error: unknown,
@@ -26,9 +24,9 @@ export interface ObservableBot {
 
 export class Failures {
   readonly all: FailedRun[] = [];
-  /** Errors that handlers threw, until the outcome is stored. */
+  /** Errors of runs whose outcome is not stored yet. */
   readonly #thrown = new Map<string, unknown>();
-  /** One map per call of `during`, with the last error of each event that failed and has not succeeded since. */
+  /** For each call of `during`, the errors of events that failed and have not succeeded since. */
   readonly #watches = new Set<Map<string, unknown>>();
   readonly #unsubscribe: () => void;
 
@@ -41,7 +39,7 @@ export class Failures {
         if (outcome === "done") for (const unhandled of this.#watches) unhandled.delete(event);
         if (shown === undefined) return;
         const key = `${event} ${attempt}`;
-        // For an event that cannot be read, observers are not called. Use the error from the log.
+        // Observers are not called for an event that cannot be read, so use the error from the log.
         const error = this.#thrown.has(key)
           ? this.#thrown.get(key)
           : Object.assign(new Error(), shown);
@@ -53,10 +51,7 @@ export class Failures {
   }
 
   /**
-   * Runs `work`.
-   *
-   * @throws the error of an event that failed during `work` and did not succeed later, or an AggregateError if there
-   * are several
+   * @throws the error of an event that failed during `work` and did not succeed later, or an AggregateError of several
    */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const unhandled = new Map<string, unknown>();

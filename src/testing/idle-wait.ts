@@ -1,14 +1,11 @@
 import { turn } from "./manual-clock.ts";
 
-/**
- * Time limit for handlers, in ms of real time. A handler that runs longer is probably waiting for the clock, for
- * example for its timeout.
- */
+/** Real time that handlers get, in ms. A handler that runs longer is probably waiting for the clock. */
 const BUSY_TIMEOUT_MS = 1_000;
 
 /**
- * Waits until a bot is idle. Does not wait for a handler that is itself waiting for the clock, because only the test
- * can advance the clock. Later calls then return immediately, until the bot is idle.
+ * Waits until a bot is idle. Does not wait for handlers that are waiting for the clock, because only the test advances
+ * it. Later calls then return immediately, until the bot is idle.
  */
 export class IdleWait {
   readonly #idle: () => Promise<void>;

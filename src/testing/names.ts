@@ -1,6 +1,5 @@
 export type Kind = "event" | "conversation" | "post" | "comment" | "message" | "person";
 
-/** Kind of each id prefix on the platform. */
 const prefixes: Readonly<Record<string, Kind>> = {
   c: "conversation",
   p: "post",
@@ -22,12 +21,12 @@ export class Names {
     return this.#actual.get(`${kind} ${name}`);
   }
 
-  /** Returns the platform's name. A name that the test has not used never matches another object on the platform. */
+  /** Returns the platform's name. A name that is new to the test never matches an existing object on the platform. */
   actual(kind: Kind, name: string): string {
     return this.find(kind, name) ?? (this.#displayNames.has(name) ? `unknown_${name}` : name);
   }
 
-  /** Binds a test's name to a platform name, unless the test's name is already bound. */
+  /** Binds a test's name to a platform name. Keeps an existing binding. */
   bind(
     kind: Kind,
     name: string | undefined,
@@ -40,7 +39,7 @@ export class Names {
       this.#displayNames.set(actual, shown);
   }
 
-  /** Returns the test's name. A new platform object keeps its id, unless the test uses the same id. */
+  /** Returns the test's name. A new platform object keeps its id, unless the test already uses that id. */
   displayName(actual: string, field: string): string {
     const known = this.#displayNames.get(actual);
     if (known !== undefined || /sername$/.test(field)) return known ?? actual;

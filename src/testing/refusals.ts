@@ -58,7 +58,6 @@ const codes: { readonly [C in PlatformCode]: readonly [status: number, fits: Fit
 export class Refusals {
   readonly #waiting: { readonly fits: Fits; readonly answer: () => Response; left: number }[] = [];
 
-  /** @throws {ServiceBotError} INVALID_OPTION */
   add(options: RefuseOptions): void {
     checkOptions(options, OPTIONS);
     const { code, retryAfterSeconds, method, path, times = 1 } = options;
@@ -77,7 +76,7 @@ export class Refusals {
     });
   }
 
-  /** Uses up the first refusal that matches a call. Returns its response, or `undefined` if none matches. */
+  /** Uses up the first refusal that matches the call. Returns its response, or `undefined` if none matches. */
   take(method: string, path: string): Response | undefined {
     const found = this.#waiting.find(({ left, fits }) => left > 0 && fits(method, path));
     if (found === undefined) return undefined;
@@ -86,7 +85,6 @@ export class Refusals {
   }
 }
 
-/** Returns true if the path matches the pattern. `*` matches an id. */
 function covers(pattern: string, path: string): boolean {
   const [before = "", after] = pattern.split("*");
   if (after === undefined) return pattern === path;

@@ -103,13 +103,11 @@ export class Scene {
     return events;
   }
 
-  /** Adds a comment by the bot on another account's post. */
   commentAsBot(): void {
     const { postId } = this.#act({ type: "post", from: UNKNOWN });
     this.#act({ type: "comment", from: BOT, postId });
   }
 
-  /** Translates the URL of a request by the bot. */
   toPlatform(url: string): URL {
     const address = new URL(url);
     const { pathname, searchParams } = address;
@@ -196,7 +194,7 @@ export class Scene {
     }
   }
 
-  /** Returns the platform's id of a post. Creates the post if the name is new. */
+  /** Creates the post if the name is new. */
   #post(name: string | undefined, author: string, text?: string): string | undefined {
     const known = name === undefined ? undefined : this.#names.find("post", name);
     if (known !== undefined || name === undefined) return known;
@@ -209,10 +207,7 @@ export class Scene {
     return this.#act({ type: "comment", from: BOT, postId, text }).commentId;
   }
 
-  /**
-   * Returns the platform's username of a user. In each further conversation, the user has another username with the
-   * same display name.
-   */
+  /** Gives the user a new username for each further conversation, with the same display name. */
   #person(username: string, key: string = username): string {
     const known = this.#names.find("person", key);
     if (known !== undefined) return known;

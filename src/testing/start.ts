@@ -56,7 +56,6 @@ export async function testBot<B extends BotUnderTest>(
   }
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION */
 function startOf(options: TestOptions): number | undefined {
   checkOptions(options, TEST_OPTIONS);
   const { now } = options;
@@ -66,7 +65,6 @@ function startOf(options: TestOptions): number | undefined {
   return time;
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot, or ignores the options */
 async function create<B extends BotUnderTest>(
   createBot: (options: TestBotOptions) => B | Promise<B>,
   { clock, fetch }: Pick<TestBotOptions, "clock" | "fetch">,

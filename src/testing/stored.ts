@@ -32,7 +32,6 @@ export interface StoredEffects {
 interface StoredTimer {
   readonly name: string;
   readonly key: string;
-  /** JSON. */
   readonly body: string;
   /** In ms since 1970. */
   readonly dueAt: number;
@@ -65,7 +64,6 @@ export class Messages {
     this.#newest.set(foldUsername(username), event);
   }
 
-  /** @throws {ServiceBotError} INVALID_OPTION */
   async laneOf(username: string, inbox: StoredEffects): Promise<string> {
     const event = this.#newest.get(foldUsername(username.replace(/^@/, "")));
     if (event !== undefined) return (await inbox.show(event)).lane;

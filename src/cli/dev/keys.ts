@@ -15,7 +15,7 @@ import { printLine } from "../output.ts";
 export const KEYS =
   "o open  d dm  m mention  l like  r replay  f fail next  w webhook on/off  ? keys  q quit";
 
-/** Time limit for the second press of a key that needs confirmation, in ms. */
+/** Time limit for confirming a key with a second press, in ms. */
 const CONFIRM_MS = 5_000;
 
 const ESCAPE = "\u001b";
@@ -30,7 +30,6 @@ export interface KeyboardOptions {
   };
   readonly output?: Writable;
   readonly print?: (line: string) => void;
-  /** Opens a URL in the browser. Resolves with false on failure. */
   readonly open?: (url: string) => Promise<boolean>;
 }
 
@@ -47,7 +46,6 @@ export class Keyboard {
   readonly #options: Required<KeyboardOptions>;
   readonly #quit = Promise.withResolvers<void>();
   #typing: Typing | undefined;
-  /** Key awaiting its second press, and the time of the first press. */
   #unconfirmed: { readonly key: string; readonly at: number } | undefined;
 
   constructor(options: KeyboardOptions) {
@@ -78,7 +76,6 @@ export class Keyboard {
 
   readonly say = (line: string): void => this.printAbove(() => this.#options.print(line));
 
-  /** Prints lines above the line where the user is typing. */
   printAbove(print: () => void): void {
     const rows = this.#eraseText();
     print();
@@ -120,7 +117,6 @@ export class Keyboard {
     else this.press(chunk).catch((error: unknown) => this.say(messageOf(error)));
   };
 
-  /** Requires a second press for a key that disturbs the bot. */
   #isConfirmed(key: string, now: number): boolean {
     const { key: unconfirmed, at = 0 } = this.#unconfirmed ?? {};
     this.#unconfirmed = undefined;
@@ -190,14 +186,12 @@ function joinLines(chunk: string): string {
   return chunk.replace(/[\r\n]+(?=[^\r\n])/g, " ");
 }
 
-/** Commands that open a URL, by operating system. Default: `xdg-open`. */
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ["open"],
   // `start` is a shell builtin. It takes its first quoted argument as a window title.
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Opens a URL in the browser. Resolves with true if the command succeeded. */
 export function openInBrowser(
   url: string,
   system: NodeJS.Platform = process.platform,

@@ -4,7 +4,6 @@ import { wordsOf } from "../../platform/timeline/words.ts";
 import { ownCommand } from "../command.ts";
 import { clockTime, printLine, quoted } from "../output.ts";
 
-/** Prints new entries of a platform's timeline, except routine ones. */
 export function printTimeline(
   platform: Platform,
   writeLine: (line: string) => void = printLine,
@@ -16,7 +15,7 @@ export function printTimeline(
   });
 }
 
-/** Formats a timeline entry. Returns `undefined` for a routine entry. */
+/** Returns `undefined` for a routine entry. */
 export function timelineLine(entry: TimelineEntry): string | undefined {
   // A polling bot reads constantly, so only writes and failures get a line.
   if (entry.kind === "api" && entry.method === "GET" && entry.status === 200) return undefined;
@@ -25,7 +24,6 @@ export function timelineLine(entry: TimelineEntry): string | undefined {
   return `${clockTime(entry.at)} ${wordsOf(entry)}`;
 }
 
-/** Returns the stack frames of a failed run, if the bot sent them. */
 export function stackLines(entry: TimelineEntry): readonly string[] {
   if (entry.kind !== "run" || entry.error?.stack === undefined) return [];
   const { type, message, stack } = entry.error;
@@ -38,7 +36,6 @@ function remedyLines(entry: TimelineEntry): readonly string[] {
   return [`    \`${ownCommand()} inbox retry ${quoted(entry.eventId)}\` runs it again`];
 }
 
-/** Formats a JSON line from the bot's log for a terminal. */
 export type LogFormatter = (line: string) => string | undefined;
 
 export interface LogFormatterOptions {
@@ -50,11 +47,9 @@ export interface LogFormatterOptions {
    * timeline shows them.
    */
   readonly isReporting?: () => boolean;
-  /** Returns the time in ms since 1970. */
   readonly now?: () => number;
 }
 
-/** Messages of log lines that repeat the timeline. */
 const repeated: ReadonlySet<unknown> = new Set([
   "delivery",
   "events from the log",
@@ -119,10 +114,7 @@ interface LogRecord {
   readonly attempt?: unknown;
 }
 
-/**
- * Returns true for a line about a failed run. Excludes runs cut short because the bot stopped, because the bot does not
- * report them to the platform.
- */
+/** Excludes runs that were cut short because the bot stopped. The bot does not report them to the platform. */
 function isFailedRun({ err, attempt }: LogRecord): boolean {
   const { code }: { code?: unknown } = Object(err);
   return err !== undefined && typeof attempt === "number" && code !== "NOT_READY";

@@ -25,8 +25,8 @@ export interface DevSessionOptions {
 }
 
 /**
- * Runs a bot with its platform. Restarts the bot when `.env` or a source file changes, or when the app gets a new token
- * or secret.
+ * Runs a bot with its platform. Restarts the bot after a change to `.env` or a source file, and when the app gets a new
+ * token or secret.
  */
 export class DevSession {
   readonly #options: DevSessionOptions;
@@ -41,7 +41,6 @@ export class DevSession {
     this.#options = options;
   }
 
-  /** Resolves if the bot's process cannot be started. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -164,7 +163,6 @@ function botEnvironment(platform: Platform, port: number): Record<string, string
 
 export interface ChosenPort {
   readonly port: number;
-  /** The default port, if another program is listening on it. */
   readonly occupiedPort?: number;
 }
 
@@ -181,7 +179,6 @@ export async function chooseBotPort(): Promise<ChosenPort> {
     return port === BOT_PORT ? { port } : { port, occupiedPort: BOT_PORT };
   }
   const port = Number(chosen);
-  // The bot reports an invalid PORT itself.
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   if (!isPort || (await isFree(host, port))) return { port };
   throw new CommandError(

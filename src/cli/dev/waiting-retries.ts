@@ -2,9 +2,9 @@ import type { TimelineEntry } from "../../platform/index.ts";
 import { ownCommand } from "../command.ts";
 import { quoted } from "../output.ts";
 
-/** Events waiting for a retry. They stay blocked even if the bot restarts, so `dev` lists them after each restart. */
+/** Events waiting for a retry, which `dev` lists after each restart because they still block their conversations. */
 export class WaitingRetries {
-  /** Time of each event's next attempt, in ms since 1970. */
+  /** Times of the next attempts, in ms since 1970. */
   readonly #dueAt = new Map<string, number>();
 
   /** @param now the bot's time, because users can change the platform's clock */

@@ -13,10 +13,10 @@ const SOURCE_FOLDER = /^(?!node_modules$|data$)[^.]/;
 const SETTLE_MS = 100;
 
 /**
- * Calls `onChange` when the content of `.env` or of a source file next to `entry` or below changes. Returns a function
- * that stops watching.
+ * Calls `onChange` when `.env` changes, or a source file in the folder of `entry` or below. Returns a function that
+ * stops watching.
  *
- * `node --watch` misses changes: it watches files, and most editors replace a file instead of writing to it.
+ * `node --watch` would miss changes, because it watches files and most editors replace a file instead of writing to it.
  */
 export function watchBot(entry: string, onChange: (reason: string) => void): () => void {
   const root = dirname(entry);
@@ -55,7 +55,6 @@ export function watchBot(entry: string, onChange: (reason: string) => void): () 
   };
 }
 
-/** Returns a folder and all source folders below it. */
 function foldersBelow(folder: string): readonly string[] {
   try {
     const below = readdirSync(folder, { withFileTypes: true })

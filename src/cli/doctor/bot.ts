@@ -12,13 +12,12 @@ const { ok, note } = findingsOf("bot");
 
 const TIMEOUT_MS = 5_000;
 
-/** Maximum time a healthy bot may poll before a webhook arrives, in ms. */
+/** Longest time a healthy bot polls before a webhook arrives, in ms. */
 const LASTING_MS = 2 * 60_000;
 
-/** Time allowed for reading the log, in addition to the interval, in ms. */
+/** Time allowed for reading the log, in ms. */
 const READ_MS = 60_000;
 
-/** The checked part of `/readyz?verbose` (docs/operate/overview.md). */
 export interface RunningBot {
   readonly ready: boolean;
   readonly mode: string;
@@ -54,10 +53,7 @@ const status: z.ZodType<RunningBot> = z.object({
   restored: z.object({ at: z.string(), readAt: z.string().nullish() }).nullish(),
 });
 
-/**
- * Checks the status of the bot on this machine. If no bot is running, returns no findings, because the webhook check
- * reports that.
- */
+/** Returns no findings if no bot is running on this machine, because the webhook check reports that. */
 export const checkBot: Check = withConfig(async (config) => {
   if (config.port === 0) return [];
   const url = new URL("/readyz?verbose", localWebhookUrl());
@@ -87,7 +83,6 @@ function elsewhere(host: string): Finding {
   );
 }
 
-/** Returns true if a host, in `URL` format, resolves only to this machine. */
 export async function isThisMachine(host: string): Promise<boolean> {
   const found = await lookup(normalHost(host), { all: true }).catch(() => []);
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -140,7 +135,7 @@ const notReady = note(
   "Read the bot's log, and the findings about the database.",
 );
 
-/** Maximum time without reaching the end of the log, in ms. The ServiceBotLogUnread alert uses the same limit. */
+/** Longest time without reaching the end of the log, in ms. The ServiceBotLogUnread alert uses the same limit. */
 function longestLagMs(
   { mode }: RunningBot,
   { pollIntervalMs, auditIntervalMs }: Pick<Config, "pollIntervalMs" | "auditIntervalMs">,
@@ -148,7 +143,6 @@ function longestLagMs(
   return 3 * (mode === "polling" ? pollIntervalMs : auditIntervalMs) + READ_MS;
 }
 
-/** Reports a restored inbox until the bot has read the events that followed the backup. */
 function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] {
   if (restored == null || restored.readAt != null) return [];
   const at = Date.parse(restored.at);

@@ -8,7 +8,6 @@ import { checkInbox } from "./inbox.ts";
 import { checkPlatform } from "./platform.ts";
 import { checkWebhook } from "./webhook.ts";
 
-/** Checks after the environment check, in the order of the report. */
 const checks: readonly Check[] = [checkPlatform, checkInbox, checkBot, checkWebhook];
 
 export const doctor: Command = defineCommand({
@@ -45,7 +44,6 @@ async function examine(webhook: URL | undefined): Promise<Finding[]> {
   return found;
 }
 
-/** @throws {UsageError} */
 function webhookAddress(text: string | undefined): URL | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);

@@ -12,7 +12,6 @@ const { ok, note, warn, fail } = findingsOf("environment");
 
 const known = variables;
 
-/** Hints on where to find the value of a missing variable. */
 const sources: Readonly<Record<string, string>> = {
   SERVICE_BASE_URL: "the platform's URL, such as http://127.0.0.1:4400 for the local platform",
   SERVICE_API_KEY: "the bot's token, from the developer portal",
@@ -87,7 +86,7 @@ function aboutFile(values: Values | undefined): Finding[] {
   ];
 }
 
-/** Reports variables set in both places, because a change in `.env` would have no effect. */
+/** Reports variables set in both places, because a change to `.env` would have no effect. */
 function overruled(before: Values, file: Values = {}): Finding[] {
   return known
     .filter((name) => isSet(before[name]) && isSet(file[name]) && before[name] !== file[name])
@@ -99,7 +98,7 @@ function overruled(before: Values, file: Values = {}): Finding[] {
     );
 }
 
-/** Reports unknown variables with the bot's prefix. Omits variables that a configuration problem names. */
+/** Reports unknown variables with the bot's prefix, unless a configuration problem already names them. */
 function unknown(problems: readonly string[]): Finding[] {
   const named = new Set([...known, ...problems.flatMap((text) => text.split(/\W+/))]);
   const own = known.filter((name) => name.startsWith("SERVICE_")).join(", ");
@@ -149,7 +148,6 @@ function aboutAddress({ baseUrl }: Config): Finding[] {
   ];
 }
 
-/** Describes a variable's value without revealing secrets. */
 function describeValue(name: string, config: Config): string {
   const { length } = config.webhookSecrets;
   if (name === "SERVICE_API_KEY") return "is set";

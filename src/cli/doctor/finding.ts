@@ -20,21 +20,18 @@ export interface Finding {
   /** `fail`: the bot cannot work. `warn`: a secret or an event is at risk. `note`: possibly intended. */
   readonly level: "ok" | "note" | "warn" | "fail";
   readonly what: string;
-  /** Absent if nothing is wrong. */
   readonly remedy?: string;
 }
 
 export interface Context {
   /** `undefined` if a variable is missing or invalid. */
   readonly config: Config | undefined;
-  /** The webhook's public URL from `--webhook`. */
   readonly webhook: URL | undefined;
 }
 
-/** Checks one part of a bot's environment without changing anything. */
 export type Check = (context: Context) => Promise<Finding[]> | Finding[];
 
-/** Wraps a check that needs a valid configuration. Without one, the check returns no findings. */
+/** Skips a check if the configuration is invalid. */
 export function withConfig(check: (config: Config, context: Context) => Promise<Finding[]>): Check {
   return (context) => (context.config === undefined ? [] : check(context.config, context));
 }
@@ -57,7 +54,6 @@ const marks = { ok: "ok  ", note: "note", warn: "WARN", fail: "FAIL" } as const;
 
 const colours = { warn: "yellow", fail: "red" } as const;
 
-/** Formats a finding and its remedy on separate lines. Wraps long lines on a terminal. */
 export function findingLines({ level, what, remedy }: Finding): readonly string[] {
   const mark = marks[level];
   const width = process.stdout.isTTY ? undefined : Number.POSITIVE_INFINITY;

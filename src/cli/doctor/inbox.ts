@@ -31,7 +31,6 @@ const remedies: Readonly<Record<string, string>> = {
 const REMEDY =
   "Set DATABASE_URL to a file that the bot can write to, or to a running PostgreSQL server that accepts the role.";
 
-/** Checks that the bot can store events at DATABASE_URL, and that the database and its events are healthy. */
 export const checkInbox: Check = async () => {
   const { ok, note, fail } = database;
   try {
@@ -95,7 +94,9 @@ export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Findi
   ];
 }
 
-/** Multiple of the reserve below which free space is reported. Less may be used up before the next check. */
+/**
+ * Free space is reported as low below this multiple of the reserve, because it may be used up before the next check.
+ */
 const SCARCE = 10;
 
 /** In bytes. SQLite truncates the WAL at 64 MB. At four times that size, a reader must be blocking the truncation. */
@@ -104,7 +105,6 @@ const LONG_WAL = 256 * 1024 * 1024;
 /** Age at which a pending event needs attention, in ms. */
 const OLD_MS = 10 * 60_000;
 
-/** Returns no findings for an unusable inbox, because the database check has already reported it. */
 async function checkStorage(address: DatabaseAddress, schema: string): Promise<Finding[]> {
   try {
     const health = await healthOf(address, schema);

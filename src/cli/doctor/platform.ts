@@ -7,7 +7,6 @@ import { messageOf } from "../../errors.ts";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
-/** Checks the connection to the platform, the token, its scopes and the clock. */
 export const checkPlatform: Check = withConfig(async (config) => {
   const { baseUrl, apiKey } = config;
   const client = new Client({ baseUrl, apiKey, fetch: asDoctor });
@@ -46,7 +45,7 @@ function remedyFor(error: unknown): string {
   return "Try again later. The bot retries until the platform responds.";
 }
 
-/** Maximum difference of a synchronized clock, in seconds. NTP stays below it even if the response is slow. */
+/** Largest difference of a synchronized clock, in seconds. NTP stays below it even if the response is slow. */
 const MAX_KEPT_SECONDS = 10;
 
 const NTP = "Synchronize this machine's clock with NTP.";
@@ -66,7 +65,6 @@ function checkClock(client: Client): Finding[] {
 
 const scopes = findingsOf("scopes");
 
-/** Consequences of a missing scope. */
 const without = {
   read: "the bot receives direct messages only",
   dm: "the bot neither receives direct messages nor replies to them",
@@ -77,7 +75,7 @@ const without = {
 const ADD_SCOPE =
   "Add the scope to the token in the developer portal, unless the bot does not need it.";
 
-/** Probes the token's scopes (section 5 of the platform document, rules 2 and 3) with requests that change nothing. */
+/** Section 5 of the platform document, rules 2 and 3. The requests change nothing. */
 async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
   const { ok, note } = scopes;
   const answers = await probeScopes({ baseUrl, apiKey });
@@ -95,8 +93,7 @@ async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
 }
 
 /**
- * Reads the log with an empty `since`, which returns no events and moves no cursor (section 4 of the platform document,
- * rule 5 of GET /events).
+ * An empty `since` returns no events and moves no cursor (section 4 of the platform document, rule 5 of GET /events).
  */
 async function checkLog({ delivery }: Config, client: Client): Promise<Finding[]> {
   const { ok, fail } = scopes;

@@ -13,7 +13,6 @@ const OLD_SECONDS = 2 * TOLERANCE_SECONDS;
 
 const START = "Run `npm run dev` or `npm start`.";
 
-/** Checks that the webhook responds and rejects forged requests, locally and at its public URL. */
 export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
   const findings = webhook === undefined ? [] : [await checkPublic(webhook)];
   if (config.delivery === "polling") {
@@ -71,7 +70,6 @@ async function checkPublic(url: URL): Promise<Finding> {
 
 interface Answer {
   readonly status: number;
-  /** Error code in the response body. */
   readonly code: unknown;
 }
 

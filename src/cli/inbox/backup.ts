@@ -7,7 +7,6 @@ import { CommandError, readArguments, UsageError } from "../command.ts";
 import { count, print, printJson, progressOn } from "../output.ts";
 import type { Action } from "./attach.ts";
 
-/** Copies the inbox to a file, even while the bot is running. */
 export const backup: Action = (args) => {
   const { flags, words } = readArguments(args, { json: { type: "boolean" } }, { max: 1 });
   const [to] = words;
@@ -51,12 +50,11 @@ const restoreFlags = {
   ended: { type: "string" },
 } as const;
 
-/** Tolerated difference between the platform's clock and the clock used for `--ended`, in ms. */
+/** Tolerated difference between the platform's clock and the clock that the `--ended` time comes from, in ms. */
 const CLOCK_TOLERANCE_MS = 300_000;
 
 type Restored = Omit<RestoreReport, "movedTo"> & { readonly movedTo?: string | undefined };
 
-/** Replaces the inbox with a backup, or marks an inbox restored with other tools. */
 export const restore: Action = (args) => {
   if (args.some((arg) => /^--assume-absent(=|$)/.test(arg))) {
     throw new UsageError(
@@ -83,7 +81,6 @@ export const restore: Action = (args) => {
   };
 };
 
-/** @throws {UsageError} */
 function markOf(ended: string | undefined): RestoreMark {
   const now = Date.now();
   if (ended === undefined) return { at: now };
@@ -94,7 +91,6 @@ function markOf(ended: string | undefined): RestoreMark {
   );
 }
 
-/** @param file `undefined` if the inbox is only marked as restored */
 async function restoreFrom(
   file: string | undefined,
   mark: RestoreMark,

@@ -23,7 +23,6 @@ const flags = {
   reopen: { type: "boolean" },
 } as const;
 
-/** Copies an inbox from a file to PostgreSQL. */
 export const copy: Action = (args) => {
   const { flags: given } = readArguments(args, flags, { max: 0 });
   const from = addressIn(given, "from");
@@ -60,7 +59,6 @@ type CopyFlags = Flags<typeof flags>;
 /** Maximum difference between clocks that count as equal, in ms. Times are then copied unchanged. */
 const SAME_CLOCK_MS = 1_000;
 
-/** Called after each batch of rows. */
 export type OnRows = (table: Table, done: number) => void;
 
 /**
@@ -208,7 +206,6 @@ function addressIn(given: CopyFlags, name: "from" | "to"): DatabaseAddress | und
   return readDatabase(text);
 }
 
-/** @throws {UsageError} */
 function sourceFile(from: DatabaseAddress = loadDatabase(process.env).database): string {
   if (from.kind === "sqlite" && from.file !== ":memory:") return from.file;
   throw new UsageError(
@@ -216,7 +213,6 @@ function sourceFile(from: DatabaseAddress = loadDatabase(process.env).database):
   );
 }
 
-/** @throws {UsageError} */
 function targetUrl(to: DatabaseAddress | undefined): string {
   if (to === undefined && variable("DATABASE_URL") === undefined) {
     throw new UsageError("Use --to, or set DATABASE_URL.");

@@ -29,12 +29,12 @@ const decisionFlags = {
   "dry-run": { type: "boolean" },
 } as const;
 
-/** Maximum number of ids. The shell's own limit is lower. */
+/** Maximum number of ids in one command. The shell's own limit is lower. */
 const MAX_IDS = 100_000;
 
 const MAX_LIMIT = 1_000_000_000;
 
-/** Maximum number of rows that a dry run prints. `--json` prints all ids. */
+/** Maximum number of rows printed by a dry run. `--json` prints all ids. */
 const MAX_SHOWN = 20;
 
 export const retry: Action = (args) => {
@@ -68,7 +68,6 @@ export const discard: Action = (args) => {
 type DecisionArguments = Arguments<typeof decisionFlags>;
 
 interface Target {
-  /** Empty if a filter selects the events. */
   readonly ids: readonly string[];
   readonly filter: InboxDiscardFilter;
   readonly state: "dead" | "pending";
@@ -83,7 +82,7 @@ interface Decision {
   ) => Promise<InboxChange>;
 }
 
-/** Reads ids or a filter. Requires one of them, so that a command without arguments does not affect every event. */
+/** Requires ids or a filter, so that a command without arguments does not affect every event. */
 function targetOf({ flags, words: ids }: DecisionArguments, state: Target["state"]): Target {
   const limit = wholeNumber(flags.limit, "limit", { min: 1, max: MAX_LIMIT });
   const filter = filterIn(flags);
@@ -192,7 +191,6 @@ async function actOn(
   return { changed: tried - failed.length, skipped: 0, left: ids.length - tried, failed };
 }
 
-/** Prints the events that a command would affect. */
 async function dryRun(
   admin: InboxAdmin,
   target: Target,

@@ -15,7 +15,6 @@ export const filterFlags = {
 export const FILTER =
   "[--type TYPE] [--lane LANE] [--source webhook|poll] [--error TEXT] [--code CODE] [--since WHEN] [--until WHEN]";
 
-/** @throws {UsageError} */
 export function filterIn(flags: Flags<typeof filterFlags>, now: number = Date.now()): InboxFilter {
   const { type, lane, error, code } = flags;
   const since = readTime("since", flags.since, now);
@@ -33,10 +32,7 @@ export function isChosen(filter: InboxFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
-/**
- * Formats a filter as flags. Converts relative times to absolute ones, because relative times would shift before the
- * next page.
- */
+/** Formats a filter as flags. Converts ages to times, because an age would select other events on the next page. */
 export function filterArguments({ since, until, ...texts }: InboxFilter): string {
   const times = { since: since && iso(since), until: until && iso(until) };
   return Object.entries({ ...texts, ...times })
@@ -44,7 +40,6 @@ export function filterArguments({ since, until, ...texts }: InboxFilter): string
     .join("");
 }
 
-/** Returns a noun for events in a state: "dead letters", "pending event". */
 export function nameOf(state: EventState, n: number): string {
   const noun = state === "dead" ? "dead letter" : `${state} event`;
   return n === 1 ? noun : `${noun}s`;

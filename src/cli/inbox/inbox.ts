@@ -9,7 +9,6 @@ import { FILTER } from "./filter.ts";
 import { list, show, stats } from "./read.ts";
 import { state, timers } from "./states.ts";
 
-/** Actions with their usage. Each line after a line break is indented. */
 const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
   stats: [stats, "[--json]"],
   list: [
@@ -35,7 +34,6 @@ const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
   restore: [restore, "FILE | --in-place [--move-old] [--ended TIME] [--json]"],
 };
 
-/** Removed actions, with their replacements. */
 const removed: Readonly<Record<string, string>> = {
   export: "Use `npx service-bot inbox list --state all --json`.",
   import: "Use `npx service-bot inbox copy`, or `backup` and `restore`.",

@@ -66,7 +66,6 @@ export const list: Action = (args) => {
     });
 };
 
-/** Returns an event, or `undefined` if the inbox does not have it. */
 export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDetails | undefined> {
   try {
     return await admin.show(id);
@@ -76,7 +75,7 @@ export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDet
   }
 }
 
-/** Formats events as a table. If all events have the same state, the header names their time. */
+/** If all events have the same state, the header names their time. */
 export function eventTable(events: readonly EventSummary[]): string {
   const now = Date.now();
   const [first] = events;
@@ -143,7 +142,6 @@ export const show: Action = (args) => {
     });
 };
 
-/** Formats an event's details and the possible actions. */
 function showEvent(event: EventDetails, now: number): string {
   const parts = [
     facts(event, now),
@@ -220,7 +218,6 @@ function resultOf({ state, result, ref }: StepRecord): string {
   return state === "open" ? "unknown" : (result ?? "set by hand");
 }
 
-/** Returns the commands that retry or discard an event. */
 function remedies(event: EventDetails): string {
   if (event.leased) return "remedies\n  none: a handler is running now";
   const discard = `${ownCommand()} inbox discard ${quoted(event.id)} --reason "..."`;
@@ -300,7 +297,6 @@ function statsText(report: InboxReport, running: boolean): string {
   return `${lines.join("\n")}\n\n${details(report)}\n\n${bot}${hint}`;
 }
 
-/** Formats lines about lanes, types and storage. Omits empty lines. */
 function details(report: InboxReport): string {
   const { pending, dead, pendingByType, deadByError, lanes, storage } = report;
   const { ready, waiting, leased, blocked } = lanes;
@@ -327,7 +323,6 @@ function listed(counts: Readonly<Record<string, number>>): string {
   return all.length <= MAX_KINDS ? all.join(", ") : `${all.slice(0, MAX_KINDS).join(", ")}, …`;
 }
 
-/** Formats the bot's instances, and marks the one reading the event log. */
 export function instancesText({ instances, poller, endedLastMinute }: SharedReport): string {
   const handled = `${count(endedLastMinute, "event")} ended in the last minute`;
   if (instances.length === 0) return handled;

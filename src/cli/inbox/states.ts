@@ -25,7 +25,6 @@ const stateFlags = {
   yes: { type: "boolean" },
 } as const;
 
-/** Lists the keys of stored state, or shows or deletes a single state. */
 export const state: Action = (args) => {
   const { flags, words } = readArguments(args, stateFlags, { max: 1 });
   const [key] = words;
@@ -113,7 +112,6 @@ const timerFlags = {
   fire: { type: "boolean" },
 } as const;
 
-/** Lists pending timers, or makes them due now. */
 export const timers: Action = (args) => {
   const { flags } = readArguments(args, timerFlags, { max: 0 });
   const { lane, name, key, fire } = flags;

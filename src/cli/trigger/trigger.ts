@@ -80,7 +80,6 @@ const command: Command = defineCommand({
   run: perform,
 });
 
-/** With `--json`, errors are also printed as JSON. */
 export const trigger: Command = {
   ...command,
   run: async (args) => {
@@ -133,7 +132,6 @@ function platformUrl({ platform }: Flags<typeof flags>): string {
   throw new UsageError(`--platform takes a URL, such as ${localPlatformUrl()}.`);
 }
 
-/** Returns the timeout in ms, or `undefined` without `--wait`. */
 function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
   const seconds = wholeNumber(timeout, "timeout", { min: 1, max: 3_600 });
   if (wait) return (seconds ?? WAIT_SECONDS) * 1_000;
@@ -141,11 +139,6 @@ function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
   throw new UsageError("--timeout needs --wait.");
 }
 
-/**
- * Reads the event to send. The platform validates its fields, because they depend on the type.
- *
- * @throws {UsageError}
- */
 function readAct({ flags, words: [type = ""] }: TriggerArguments): ActInput {
   const payload = payloadOf(flags.payload);
   return {
@@ -165,7 +158,7 @@ function readAct({ flags, words: [type = ""] }: TriggerArguments): ActInput {
 /** Event types from section 6 of the platform document, and `post`. */
 const knownTypes: readonly string[] = [...eventTypes, "post"];
 
-/** Returns a known or custom type. An unknown type without a payload is probably misspelled. */
+/** Accepts custom types. Without a payload, an unknown type is probably a typo. */
 function typeOf(type: string, hasPayload: boolean): string {
   if (knownTypes.includes(type)) return type;
   const list = `${knownTypes.join(", ")}, or a custom type such as poll.closed`;
@@ -197,7 +190,6 @@ function payloadOf(text: string | undefined): ActInput["payload"] {
   throw new UsageError(`--payload takes a JSON object, such as '{"pollId":"x"}'.`);
 }
 
-/** Formats a line for each event, or a line about the lack of one. */
 export function eventLines({ type }: ActInput, result: ActResult): string {
   const { events, commentId, messageId, postId } = result;
   const made = commentId ?? messageId ?? postId ?? "";
@@ -205,7 +197,7 @@ export function eventLines({ type }: ActInput, result: ActResult): string {
   return events.map((event) => printable(`${event.type} ${event.id}`)).join("\n");
 }
 
-/** Formats the bot's replies. Returns `undefined` if the bot has not received the event or has failed. */
+/** Returns `undefined` if the bot has not received the event or has failed. */
 export function answerLines({ outcome, answers }: Reaction): string | undefined {
   if (answers.length > 0) return answers.map(answerLine).join("\n");
   return outcome === "handled" || outcome === "delivered"
@@ -218,7 +210,7 @@ function answerLine(answer: Answer): string {
   return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}`;
 }
 
-/** Returns the error of a failed wait, or `undefined` if the wait succeeded. */
+/** Returns `undefined` if the wait succeeded. */
 export function failureOf(
   { act, result, timeoutMs }: WaitInput,
   { outcome, answers, run, isUnfinished = false, deliveryError }: Reaction,

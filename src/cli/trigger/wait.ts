@@ -4,7 +4,6 @@ import { plainUsername } from "../../platform/input-rules.ts";
 import type { ActResult, EntryOf } from "../../platform/types.ts";
 import type { ControlClient } from "../control.ts";
 
-/** An API request in which the bot wrote content. */
 export type Answer = EntryOf<"api">;
 
 export type Run = EntryOf<"run">;
@@ -32,7 +31,6 @@ export interface WaitInput {
   readonly act: ActInput;
   readonly result: ActResult;
   readonly reportingBots: readonly string[];
-  /** The newest timeline entry before the event. */
   readonly after: number;
   readonly timeoutMs: number;
 }
@@ -76,7 +74,6 @@ export async function awaitReaction(
   return watch.timeOut();
 }
 
-/** Finds the bots' reactions to an event in the timeline. */
 class Watch {
   readonly #act: ActInput;
   readonly #ids: ReadonlySet<string>;
@@ -90,7 +87,6 @@ class Watch {
   readonly #answers: Answer[] = [];
   #failedRun: Run | undefined;
   #deliveryError: string | undefined;
-  /** The last postponed run of each event, by event id. */
   readonly #postponed = new Map<string, Run>();
 
   constructor({ act, result, reportingBots }: WaitInput) {
@@ -111,7 +107,7 @@ class Watch {
     return this.#bots.size > 0 && [...this.#bots].every((bot) => this.#reporting.has(bot));
   }
 
-  /** Returns the outcome, or `undefined` if the wait must go on. */
+  /** Returns the outcome, or `undefined` while it is open. */
   end(): Reaction | undefined {
     const answers = this.#answers;
     if (this.#failedRun) return { outcome: "failed", answers, run: this.#failedRun };
@@ -174,8 +170,7 @@ class Watch {
   }
 
   /**
-   * Returns true if a write is a reply to the event. A bot built with this library names the event. For other bots, the
-   * conversation or post decides.
+   * A bot built with this library names the event that it replies to. For other bots, the conversation or post decides.
    */
   #isAnswer({ bot = "", eventId, guessed, created = {}, text = "" }: Answer): boolean {
     if (!this.#bots.has(bot)) return false;
