@@ -46,7 +46,6 @@ export async function compile(
   return [...modules, ...portal.modules];
 }
 
-/** Returns the modules that package.json exports, relative to src and without extension. */
 function entryNames(exports: Readonly<Record<string, string | { default: string }>>): string[] {
   return Object.values(exports).flatMap((target) =>
     typeof target === "string" ? [] : [target.default.slice("./dist/".length, -".js".length)],

@@ -8,7 +8,6 @@ export const PAGE: string = join(root, "docs/reference/configuration.md");
 
 const HEAD = "| variable | option | default | meaning |\n|---|---|---|---|\n";
 
-/** Returns the page with its table regenerated from `src/config.ts`. */
 export function withTable(page: string): string {
   const start = page.indexOf(HEAD);
   const end = page.indexOf("\n\n", start);

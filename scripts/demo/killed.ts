@@ -40,14 +40,11 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   await stage.control.setFaults({ api: { mode: "none" } });
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
-  tell("the restarted bot waits 10 s until the killed process's requests must have ended,");
-  tell(
-    "and then looks for its replies on the platform; other conversations continue in the meantime",
-  );
+  tell("the restarted bot waits 10 s, because the killed process's requests may still be running,");
+  tell("and then looks for its replies on the platform; it handles other conversations meanwhile");
   return { restarted, said, underWay, waiting };
 }
 
-/** Checks that the restarted bot answers each of the three messages exactly once. */
 export async function finished(
   stage: Stage,
   { restarted, said, underWay, waiting }: Unfinished,

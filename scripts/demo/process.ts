@@ -71,7 +71,6 @@ export class Process {
   }
 }
 
-/** Rejects if `promise` takes longer than `patienceMs` milliseconds. */
 export async function within<T>(
   promise: Promise<T>,
   complaint: () => string,

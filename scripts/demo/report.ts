@@ -1,4 +1,3 @@
-/** A failed check in the demo. */
 export class BrokenPromise extends Error {
   override readonly name = "BrokenPromise";
 }
@@ -18,7 +17,6 @@ export function chapter(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
-/** Prints a line without a check. */
 export function tell(line: string): void {
   process.stdout.write(`${elapsed().padStart(6)} s    ${line}\n`);
 }

@@ -21,7 +21,6 @@ export const hurried = {
 };
 const PLATFORM_RETRY_MS = "500";
 
-/** Number of consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
 /** A temporary folder with a scaffolded bot, and the demo's processes. */
@@ -47,7 +46,6 @@ export class Stage {
     return join(this.folder, "my-bot");
   }
 
-  /** Secret that the platform signs deliveries with. */
   get secret(): string {
     return this.#env.SERVICE_WEBHOOK_SECRET ?? "";
   }
@@ -56,7 +54,6 @@ export class Stage {
     return new ControlClient(this.#platformUrl, { controlToken: this.#controlToken });
   }
 
-  /** Runs create-bot.js, and calls `onLine` with each printed line. */
   async scaffold(onLine: (line: string) => void): Promise<void> {
     const script = join(checkout, "create-bot.js");
     const child = spawn(process.execPath, [script, this.botFolder, "--yes", "--no-git"], {
@@ -73,7 +70,6 @@ export class Stage {
     >;
   }
 
-  /** Starts the local platform from the bot's dependencies, as a separate process. */
   async startPlatform(): Promise<string> {
     const cli = "node_modules/service-bot/dist/cli/main.js";
     const rounds = ["--retry-interval", PLATFORM_RETRY_MS, "--disable-after", `${DISABLE_AFTER}`];
@@ -106,13 +102,11 @@ export class Stage {
     return { eventId: event.id, conversationId };
   }
 
-  /** Returns the bot's messages in a conversation, oldest first. */
   async answers(conversationId: string): Promise<string[]> {
     const messages = await this.control.messages(conversationId);
     return messages.filter(({ fromBot }) => fromBot).map(({ text }) => text);
   }
 
-  /** Waits until the bot writes in the conversation, and resolves to its text. */
   async answered({ conversationId }: Written): Promise<string> {
     const entry = await this.happens(
       "a reply in the conversation",

@@ -22,7 +22,7 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   show("the platform disables the webhook", byItself, disabled);
 
   chapter("The bot reads the platform's event log");
-  tell(`until now, the bot has looked for lost events every ${audit} s (audits)`);
+  tell(`until now, an audit has looked for lost events every ${audit} s`);
   const found = await answer(stage, bot, lost);
   show(`thanks to an audit, the bot answers @ada: "${found}"`, found !== "", lost);
   const line = await bot.line("the switch to polling", switchedTo("polling"));
@@ -62,7 +62,6 @@ export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   );
 }
 
-/** Returns the HTTP statuses of the failed deliveries. */
 async function failures(stage: Stage): Promise<readonly number[]> {
   const statuses: number[] = [];
   while (statuses.length < DISABLE_AFTER) {
@@ -75,7 +74,6 @@ async function failures(stage: Stage): Promise<readonly number[]> {
   return statuses;
 }
 
-/** Waits until a message is handled, and resolves to the bot's reply. */
 async function answer(stage: Stage, bot: Process, written: Written): Promise<string> {
   await bot.line(`${written.eventId} handled`, handled(written.eventId));
   return (await stage.answers(written.conversationId)).at(-1) ?? "";

@@ -6,7 +6,7 @@ export const limits: { readonly packages: number; readonly bytes: number } = {
   bytes: 34_000_000,
 };
 
-/** Permissive licences, which only require that their text is kept with the code. */
+/** Permissive licences. They only require their text to be kept with the code. */
 export const allowedLicences: readonly string[] = [
   "0BSD",
   "Apache-2.0",
@@ -17,7 +17,6 @@ export const allowedLicences: readonly string[] = [
   "MIT",
 ];
 
-/** Returns a sentence for each exceeded limit and each licence that is not allowed. */
 export function complaints(tree: readonly Dependency[]): string[] {
   const bytes = totalBytes(tree);
   const named = ({ name, version }: Dependency) => `${name} ${version}`;

@@ -34,7 +34,6 @@ const lockfile: z.ZodType<{ packages: Record<string, Entry> }> = z.object({
   packages: z.record(z.string(), entry),
 });
 
-/** Returns all packages in the folder's package-lock.json except the root. */
 export function lockedPackages(folder: string): readonly LockedPackage[] {
   const text = readFileSync(join(folder, "package-lock.json"), "utf8");
   const { packages } = lockfile.parse(JSON.parse(text));
@@ -43,7 +42,6 @@ export function lockedPackages(folder: string): readonly LockedPackage[] {
     .map(([path, locked]) => ({ ...locked, path, name: path.replace(/^.*node_modules\//, "") }));
 }
 
-/** Returns true for a package that a bot installs, and false for development and optional packages. */
 export function isProduction({ dev, devOptional, peer }: LockedPackage): boolean {
   return !dev && !devOptional && !peer;
 }

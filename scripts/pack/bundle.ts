@@ -3,7 +3,6 @@ import { dirname, join, relative } from "node:path";
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
 import { minifySync } from "rolldown/utils";
 
-/** The oldest Node that can run the bundle. */
 const TARGET = "node20";
 
 /**
@@ -60,7 +59,6 @@ export function bundleLibrary(options: LibraryOptions): Promise<readonly string[
   );
 }
 
-/** Returns the name of a file's package. */
 function packageOf(id: string): string | null {
   const [name, second] = id.split("/node_modules/").at(-1)?.split("/") ?? [];
   return (name?.startsWith("@") ? second : name) ?? null;
@@ -87,7 +85,6 @@ function keepModuleUrls(src: string): Plugin {
   };
 }
 
-/** Removes white space from chunks that contain only packages. */
 function packThirdParty(): Plugin {
   return {
     name: "pack-third-party",

@@ -4,7 +4,7 @@ import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/prom
 import { basename, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Files and folders of the checkout that determine the package's content. */
+/** Determine the package's content. */
 const SOURCES = [
   "CHANGELOG.md",
   "LICENSE",
@@ -29,9 +29,7 @@ const MAX_KEPT = 5;
 
 export interface PackCacheOptions {
   readonly checkout?: string;
-  /** Folder for the cached tarballs. */
   readonly folder?: string;
-  /** Packs the checkout into a folder. Resolves to the tarball's path. */
   readonly pack?: (out: string) => Promise<string>;
 }
 
@@ -50,7 +48,6 @@ export class PackCache {
     this.#pack = options.pack ?? packUnchecked;
   }
 
-  /** Writes the tarball to `out`, and resolves to its path. */
   async packServiceBot(out: string): Promise<string> {
     const hash = hashOf(this.#checkout);
     const kept = await this.#copyKept(hash, out);
@@ -111,7 +108,6 @@ function hashOf(checkout: string): string {
   return hash.digest("hex").slice(0, 32);
 }
 
-/** Returns a source's files relative to the checkout, or an empty list if the source is missing. */
 function filesIn(checkout: string, source: string): string[] {
   const path = join(checkout, source);
   if (isMissing(path)) return [];

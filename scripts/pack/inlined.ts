@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 
-/** A package bundled into a file of another package. */
 export interface Inlined {
   readonly name: string;
   /** `undefined` if the file does not name the version. */
@@ -19,7 +18,6 @@ export async function inlinedIn(files: readonly string[]): Promise<readonly Inli
   return [...once].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
 
-/** Returns the package of a path, or `undefined` if the path belongs to the bundling package. */
 function packageOf(path: string): Inlined | undefined {
   const [, above = "", name] = /^(.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   if (name === undefined) return undefined;

@@ -86,7 +86,6 @@ async function writeManifest(
   await writeFile(join(stage, "package.json"), `${JSON.stringify(named, null, 2)}\n`);
 }
 
-/** @param modules the bundled source files */
 async function writeNotices(stage: string, modules: readonly string[]): Promise<void> {
   await writeFile(join(stage, "THIRD-PARTY.md"), await thirdPartyNotices(modules));
 }

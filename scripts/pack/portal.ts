@@ -13,7 +13,6 @@ const source = fileURLToPath(new URL("../../src/platform/portal", import.meta.ur
 
 export interface BuiltPortal {
   readonly files: readonly { readonly name: string; readonly gzipped: number }[];
-  /** Source files of the script and the style sheet. */
   readonly modules: readonly string[];
 }
 

@@ -1,6 +1,5 @@
 import type { Packed } from "./stage.ts";
 
-/** Maximum sizes of a package. */
 type Limit = Pick<Packed, "packedBytes" | "unpackedBytes" | "files">;
 
 /** Slightly above the current sizes, so that an accidental addition fails the check. */
@@ -10,7 +9,6 @@ const limits: Readonly<Record<string, Limit>> = {
   "create-service-bot": { packedBytes: 200_000, unpackedBytes: 1_000_000, files: 100 },
 };
 
-/** @throws {Error} with each size that exceeds its limit */
 export function refuseTooLarge(packed: Packed): void {
   const limit = limits[packed.name];
   if (limit === undefined) throw new Error(`scripts/pack/size.ts has no limit for ${packed.name}.`);
@@ -25,7 +23,7 @@ export function refuseTooLarge(packed: Packed): void {
 
 const measures = ["packedBytes", "unpackedBytes", "files"] as const;
 
-/** Returns a line for each package. Sizes are in kB (1,000 bytes). */
+/** Sizes are in kB (1,000 bytes). */
 export function sizeTable(packages: readonly Packed[]): string {
   return packages
     .map(({ name, version, packedBytes, unpackedBytes, files }) => {

@@ -32,7 +32,6 @@ export async function thirdPartyNotices(
   return `# Third-party code\n\n${[words, ...sections].join("\n\n")}\n`;
 }
 
-/** Returns the folder of a file's package, which may be a nested dependency. */
 function packageFolder(file: string): string | undefined {
   const mark = `${sep}node_modules${sep}`;
   const at = file.lastIndexOf(mark);
@@ -53,7 +52,6 @@ async function notice(folder: string, files: readonly string[], licences: string
   return [`## ${name} ${version} (${license})\n\n${text}`, ...held].join("\n\n");
 }
 
-/** Returns the section about a package that `holder` has bundled. */
 async function heldNotice(
   { name, version }: Inlined,
   holder: string,
@@ -78,7 +76,6 @@ async function manifestIn(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
 }
 
-/** Returns the licence text, indented, or `undefined` if there is none. */
 async function licenceIn(folder: string): Promise<string | undefined> {
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
   if (file === undefined) return undefined;

@@ -14,7 +14,6 @@ export interface ListedPage {
   readonly file: string;
 }
 
-/** Reads the sections and their pages from docs/README.md, in reading order. */
 export function readContents(): Section[] {
   const text = readFileSync(join(root, "docs", "README.md"), "utf8");
   return text

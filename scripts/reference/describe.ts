@@ -2,7 +2,6 @@ import type { ESTree } from "rolldown/utils";
 import { type Docstring, readDocstring } from "./docstring.ts";
 import type { Declared, Module } from "./module.ts";
 
-/** An exported name's description in the reference. */
 export interface Entry {
   readonly name: string;
   readonly kind: "class" | "error" | "function" | "value" | "type";
@@ -24,7 +23,7 @@ type Element = ESTree.ClassElement | ESTree.TSSignature;
 
 export type IsPublic = (declared: Declared) => boolean;
 
-/** Describes a name. Includes the members of unexported base types. */
+/** Includes the members of unexported base types. */
 export function describe(name: string, declared: Declared, isPublic: IsPublic): Entry {
   const { module } = declared;
   const { kind, members, ...content } = contentOf(name, declared, isPublic);
@@ -39,7 +38,7 @@ export function describe(name: string, declared: Declared, isPublic: IsPublic): 
   return { name, kind, signature, docstring: readDocstring(declared.docstring), members, names };
 }
 
-/** Returns the names of types in code. Ignores string literals, which may look like types. */
+/** Ignores string literals, which may look like types. */
 function typesIn(code: string): readonly string[] {
   return code.replaceAll(/"[^"]*"/g, "").match(/\b[A-Z]\w*\b/g) ?? [];
 }
@@ -103,7 +102,7 @@ function withoutInternal(module: Module, code: string, isPublic: IsPublic): stri
   });
 }
 
-/** Returns a type on one line, or each alternative of a union on its own line. */
+/** Puts each alternative of a union on its own line. */
 function alias(module: Module, node: ESTree.TSTypeAliasDeclaration): string {
   const text = withUnions(module, declaration(module, node));
   const { typeAnnotation: type } = node;
@@ -117,7 +116,7 @@ interface Heritage {
   readonly inherited: readonly Member[];
 }
 
-/** Returns an interface's base types: the names of exported ones, and the members of all others. */
+/** Keeps the names of exported base types, and inlines the members of all others. */
 function heritage({ module, node }: DeclaredInterface, isPublic: IsPublic): Heritage {
   const kept: string[] = [];
   const inherited: Member[] = [];
@@ -191,7 +190,6 @@ function withUnions(module: Module, code: string): string {
   });
 }
 
-/** Removes modifiers that nearly every member has, such as `readonly`. */
 function tidy(code: string): string {
   return code
     .replace(/[;,]$/, "")

@@ -1,4 +1,3 @@
-/** A parsed docstring, with the tags used in this project. */
 export interface Docstring {
   readonly text: string;
   readonly parameters: readonly string[];
@@ -8,7 +7,6 @@ export interface Docstring {
 
 const NOTHING: Docstring = { text: "", parameters: [], returns: undefined, throws: [] };
 
-/** Parses the text between the slashes of a docstring. */
 export function readDocstring(comment: string | undefined): Docstring {
   if (comment === undefined) return NOTHING;
   const lines = comment.split("\n").map((line) => line.replace(/^\s*\*+ ?/, "").trimEnd());

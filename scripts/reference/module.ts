@@ -5,7 +5,6 @@ import { type ESTree, parseSync } from "rolldown/utils";
 
 export type Node = { readonly start: number; readonly end: number };
 
-/** A declaration, and the module that contains it. */
 export interface Declared {
   readonly module: Module;
   readonly node: ESTree.Declaration;
@@ -39,12 +38,11 @@ export class Module {
     );
   }
 
-  /** Text of the docstring at the beginning of the file. */
+  /** The docstring at the beginning of the file. */
   get about(): string | undefined {
     return leadingDocstring(readFileSync(this.path, "utf8"));
   }
 
-  /** Returns the source of a node on one line, without comments. */
   text({ start, end }: Node): string {
     return this.#text
       .slice(start, end)
@@ -89,7 +87,7 @@ export class Module {
 
 const known = new Map<string, Module>();
 
-/** Returns the module of a source file. Reads each file only once. */
+/** Reads each file only once. */
 export function moduleAt(path: string): Module {
   const module = known.get(path) ?? new Module(path);
   known.set(path, module);

@@ -10,7 +10,6 @@ const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [
   ["Types", ["type"]],
 ];
 
-/** Renders entries in groups, sorted by name. */
 export function renderEntries(entries: readonly Entry[], places: Places): string {
   return GROUPS.map(([title, kinds]) => {
     const inGroup = entries.filter(({ kind }) => kinds.includes(kind));
@@ -18,7 +17,6 @@ export function renderEntries(entries: readonly Entry[], places: Places): string
   }).join("");
 }
 
-/** Renders a heading and its entries. Returns an empty string if there are none. */
 export function renderGroup(title: string, entries: readonly Entry[], places: Places): string {
   if (entries.length === 0) return "";
   const rendered = byName(entries).map((entry) => renderEntry(entry, places));
@@ -71,7 +69,7 @@ function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
 }
 
-/** Returns a docstring's paragraphs. Errors are appended to a short paragraph, and otherwise form their own. */
+/** Appends the errors to a short paragraph, and otherwise puts them in their own. */
 function paragraphs({ text, parameters, returns, throws }: Docstring): string[] {
   const list = [
     ...(parameters.length === 0 ? [] : [parameters.map(sentence).join(" ")]),
@@ -87,7 +85,6 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Returns links to the types that an entry's code mentions. */
 function mentioned({ names }: Entry, places: Places): string[] {
   return [...names].flatMap(([name, declared]) => {
     const place = places(declared);

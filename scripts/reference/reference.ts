@@ -27,7 +27,6 @@ const PAGES: Readonly<Record<string, string>> = {
 
 const WRITTEN = "<!-- Written by `npm run docs -- reference` from the docstrings in src/. -->";
 
-/** Returns the exports of package.json with their docstrings. */
 export function entryPoints(): EntryPoint[] {
   const { name, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const built = Object.entries<{ default?: string }>(exports).filter(([, to]) => to.default);
@@ -49,7 +48,7 @@ export function entryPoints(): EntryPoint[] {
   }));
 }
 
-/** Returns the reference's pages, by path below docs/. */
+/** Returns the text of each page, by path below docs/. */
 export function reference(points: readonly EntryPoint[] = entryPoints()): Map<string, string> {
   const pages = new Map([["reference/api/README.md", index(points)]]);
   for (const point of points) {
@@ -79,7 +78,6 @@ function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
   );
 }
 
-/** Returns the URL and page of each documented declaration. */
 function addresses(told: ReadonlyMap<EntryPoint, Told>): ReadonlyMap<string, string> {
   return new Map(
     [...told].flatMap(([{ name }, { own, unexported }]) => {

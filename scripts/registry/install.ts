@@ -21,7 +21,6 @@ export function installDependencies(folder: URL): void {
   });
 }
 
-/** Returns the dependencies that are missing or have another version. */
 function missingDependencies(folder: URL): string[] {
   const { dependencies = {} } = manifest(new URL("package.json", folder)) ?? {};
   return Object.entries(dependencies)

@@ -63,7 +63,6 @@ export class Registry {
   }
 }
 
-/** Packs both packages and publishes them to a new registry. */
 export async function publishBoth(): Promise<{
   readonly registry: Registry;
   readonly packed: readonly Packed[];

@@ -31,9 +31,9 @@ export async function commandsOf(
 }
 
 /**
- * Installs a package with a command. Later runs reuse it.
+ * Installs a package once for all runs.
  *
- * @returns the folder with the commands
+ * @returns the folder with its commands
  */
 async function installed(name: string, version: string): Promise<string> {
   const cache = join(root, "node_modules", ".cache", "release-check");

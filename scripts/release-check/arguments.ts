@@ -4,7 +4,6 @@ import { type Cell, cells, chooseCells, sampleCells } from "./cells.ts";
 export interface Wanted {
   readonly help: boolean;
   readonly cells: readonly Cell[];
-  /** True to time the scaffolder against create-vite. */
   readonly timings: boolean;
   /** True if a ratio above the limit is a failure. Disable this on a shared machine. */
   readonly judged: boolean;
@@ -21,7 +20,6 @@ export const USAGE = `npm run release:check -- [--only CELLS] [--sample] [--quic
   --quick       one cell, no timings
   --no-limit    print the timings without judging them, for machines with other load`;
 
-/** @throws {Error} if a flag or its value is invalid */
 export function parseArguments(args: readonly string[]): Wanted {
   const { values } = parseArgs({
     args: [...args],

@@ -1,7 +1,6 @@
 import { type Store, stores, type Template, templates } from "../../src/create/options.ts";
 import { type NodeName, nodes } from "../registry/toolchain.ts";
 
-/** A combination of template, store, Node and package manager. */
 export interface Cell {
   readonly template: Template;
   readonly store: Store;
@@ -51,7 +50,7 @@ export function chooseCells(patterns: readonly string[]): readonly Cell[] {
   return cells.filter((cell) => patterns.some((pattern) => fits(cell, pattern)));
 }
 
-/** Returns a few cells that cover each template, store, Node and package manager. */
+/** Covers each template, store, Node and package manager with few cells. */
 export function sampleCells(): readonly Cell[] {
   const unmet = new Set(cells.flatMap((cell) => nameOf(cell).split("/")));
   const gain = (cell: Cell) =>

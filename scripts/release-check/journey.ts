@@ -9,7 +9,6 @@ import { commandsOf } from "../registry/toolchain.ts";
 import { isAnswered, SAID } from "./answer.ts";
 import { type Cell, nameOf } from "./cells.ts";
 
-/** A new user's steps, in order. */
 export const steps = ["create", "test", "typecheck", "dev", "answer"] as const;
 
 export type Timings = Readonly<Record<(typeof steps)[number], number>>;
@@ -66,7 +65,6 @@ function createArguments({ template, store, packageManager }: Cell): readonly st
   return ["create", "service-bot@latest", "my-bot", ...between, ...flags];
 }
 
-/** Runs the bot with the local platform, sends a message as a user, and waits for the reply. */
 async function runAndAsk(cell: Cell, bot: Surroundings): Promise<Pick<Timings, "dev" | "answer">> {
   const began = performance.now();
   const dev = new Program(cell.packageManager, ["run", "dev"], bot);
@@ -94,7 +92,6 @@ async function ask(cell: Cell, bot: Surroundings, dev: Program): Promise<number>
   throw broken(cell, "answer", `${output}\n${dev.output}`);
 }
 
-/** Returns free ports for the bot and the platform, and a database URL if the store needs one. */
 async function places({ store }: Cell, ground: Ground): Promise<Readonly<Record<string, string>>> {
   return {
     SERVICE_BASE_URL: `http://127.0.0.1:${await reservePort()}`,

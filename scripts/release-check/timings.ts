@@ -8,7 +8,7 @@ import { aboveLimit, LIMIT } from "./limit.ts";
 
 const ROUNDS = 5;
 
-/** Runs per round. Only the fastest counts. */
+/** Runs per round, of which only the fastest counts. */
 const STARTS = 25;
 
 /**

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { within } from "../demo/process.ts";
 
-/** `service-bot dev` in a bot's folder. */
 export class Dev {
   readonly portal: string;
   readonly #child: ChildProcess;

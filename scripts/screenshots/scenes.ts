@@ -1,6 +1,5 @@
 import type { Page } from "playwright-core";
 
-/** A picture, and the actions that prepare it. */
 export interface Scene {
   readonly name: string;
   readonly colours?: "light" | "dark";

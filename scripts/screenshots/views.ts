@@ -73,7 +73,6 @@ async function use(on: Platform): Promise<void> {
   await on.waitFor("run", ({ outcome }) => outcome === "done");
 }
 
-/** Creates a dead letter and returns its id. */
 async function trouble(on: Platform): Promise<string> {
   const { control } = on;
   const { events } = control.act({ type: "dm.message", from: "ada", text: "what is the price?" });

@@ -23,7 +23,6 @@ export const EXCLUDED: readonly string[] = [
   "test/**",
 ];
 
-/** Returns the path of a file's page on the site, or `undefined` if the file is not a page. */
 export function pageOf(file: string): string | undefined {
   const other = OTHERS[file];
   if (other !== undefined) return other;

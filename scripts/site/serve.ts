@@ -14,7 +14,6 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export interface ServedSite {
-  /** URL of the home page. */
   readonly url: string;
   stop(): Promise<void>;
 }

@@ -14,6 +14,7 @@ export interface FailedRun {
 }
 
 export interface ObservableBot {
+  /** Registers an observer for errors that handlers throw. */
   onError(
     observer: (
       error: unknown,

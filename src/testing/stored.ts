@@ -32,6 +32,7 @@ export interface StoredEffects {
 interface StoredTimer {
   readonly name: string;
   readonly key: string;
+  /** JSON with the timer's data. */
   readonly body: string;
   /** In ms since 1970. */
   readonly dueAt: number;
