@@ -25,7 +25,7 @@ async function main(args: readonly string[]): Promise<void> {
     document(readReport(), names);
     return;
   }
-  // Checks the page before a run of half an hour, not after it.
+  // Fail before a run of half an hour, not after it.
   if (wanted.document) insertReport(readFileSync(PAGE, "utf8"), emptyReport(wanted));
   installDependencies(new URL("./", import.meta.url));
   useLoadCore();
@@ -33,12 +33,12 @@ async function main(args: readonly string[]): Promise<void> {
   console.log(environmentLine(environment()));
   const report = await runAll(choose(all, wanted.words), wanted, (so) => writeReport(so));
   print(report);
-  console.log(`\nAll rounds are in ${fileURLToPath(LATEST)}`);
+  console.log(`\nSaved every round to ${fileURLToPath(LATEST)}`);
   if (wanted.document) document(report, names);
   console.log(`The whole run took ${secondsSince(began)}`);
 }
 
-/** Prints the table, the targets and the failures. A missed target or a failure sets the exit code to 1. */
+/** Sets the exit code to 1 if a target is missed or a benchmark failed. */
 function print({ sections, failures }: Report): void {
   console.log(`\n${table(sections)}`);
   const verdicts = judge(sections);
@@ -50,7 +50,7 @@ function print({ sections, failures }: Report): void {
 function document(report: Report, names: readonly string[]): void {
   requireWhole(report, names);
   writeFileSync(PAGE, insertReport(readFileSync(PAGE, "utf8"), report));
-  console.log(`The figures are in ${fileURLToPath(PAGE)}`);
+  console.log(`Wrote the figures into ${fileURLToPath(PAGE)}`);
 }
 
 try {

@@ -8,17 +8,18 @@ import { measureRounds } from "./harness/rounds.ts";
 import { lineChart } from "./support/chart.ts";
 import { type Rates, StoredInboxes } from "./support/stored.ts";
 
-/** Events in the file. */
+/** Events in the file before the measurement. */
 const STORED = [0, 10_000, 100_000, 1_000_000, 5_000_000];
 
-/** Events that each point stores and dispatches. */
 const COUNT = 20_000;
 
 const ROUNDS = 5;
 
 const PICTURE = new URL("../docs/images/growth.svg", import.meta.url);
 
-/** Measures all points in turn, so that other work on the machine affects them alike, and draws the medians. */
+/**
+ * Measures the points in turn, so that other work on the machine affects all of them equally, and draws the medians.
+ */
 async function main(): Promise<void> {
   useLoadCore();
   console.log(environmentLine(environment()));
@@ -38,7 +39,7 @@ async function main(): Promise<void> {
     mkdirSync(new URL("./", PICTURE), { recursive: true });
     const axes = { x: "events in the file before", y: "events per second" };
     writeFileSync(PICTURE, lineChart({ title: "An inbox in SQLite as it grows", axes, series }));
-    console.log(`The picture is in ${fileURLToPath(PICTURE)}`);
+    console.log(`Saved the chart to ${fileURLToPath(PICTURE)}`);
   } finally {
     await inboxes.close();
   }

@@ -6,14 +6,14 @@ import { Ingest, type Taker } from "../support/ingest.ts";
 
 const unit = "answers/s";
 
-/** Replies in flight in the second figure. Equals the number of deliveries that the load keeps in flight. */
+/** The load also keeps this many deliveries in flight, so both figures have the same concurrency. */
 const AT_ONCE = 64;
 
-const first: Figure = { name: "Express, HMAC, fetch; 200 before it", sample: "first", unit };
-const after: Figure = { name: "Express, HMAC, fetch; 200 after it", sample: "after", unit };
+const first: Figure = { name: "Express, HMAC, fetch; 200 before fetch", sample: "first", unit };
+const after: Figure = { name: "Express, HMAC, fetch; 200 after fetch", sample: "after", unit };
 const ours: Figure = {
   ...{
-    name: "the whole bot, an answer to each event",
+    name: "the whole bot, a reply to each event",
     sample: "ours",
     unit,
     against: ["first", "after"],
@@ -21,10 +21,9 @@ const ours: Figure = {
   target: { number: 2, bound: 0.8, is: "at least" },
 };
 
-/** The bot answers each delivery with a message. The peer is a bot that stores neither events nor steps. */
+/** The bot replies to each delivery with a message. The peer is a bot that stores neither events nor steps. */
 export const benchmark: Benchmark = {
-  title:
-    "5,000 deliveries of one event, each answered by a message, 64 connections (--quick: 1,000)",
+  title: "5,000 deliveries of one event, each with a reply, 64 connections (--quick: 1,000)",
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 1_000 : 5_000;
     const platform = new Child<BarePlatform>("processes/platform.ts", { side: "load" });
@@ -61,10 +60,9 @@ export const benchmark: Benchmark = {
   },
 };
 
-/** Resolves once the platform has received every reply and the bot is idle. */
 async function answered(platform: Child<BarePlatform>, taker: Taker, count: number): Promise<void> {
   const wait = platform.call("received", count);
   await taker.finish(count);
   const messages = await wait;
-  if (messages !== count) throw new Error(`${messages} answers to ${count} messages`);
+  if (messages !== count) throw new Error(`${messages} replies to ${count} messages`);
 }

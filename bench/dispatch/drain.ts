@@ -7,11 +7,12 @@ import { QueueFiles } from "../support/sqlite.ts";
 
 const CONVERSATIONS = 4_000;
 
-/** The default of `CONCURRENCY`. */
+/** The default `CONCURRENCY`. */
 const DEFAULT = 16;
 
 /**
- * `CONCURRENCY` for a busy bot whose handlers wait for the platform. Outcomes from one event loop turn share a commit.
+ * `CONCURRENCY` for a busy bot whose handlers spend their time waiting for the platform. Outcomes recorded in the same
+ * event loop turn share a commit.
  */
 const BUSY = 1_000;
 
@@ -37,8 +38,8 @@ const busy: Figure = {
 };
 
 /**
- * Measures events drained per second from a file, with handlers that do nothing. service-bot orders each conversation,
- * deduplicates, counts attempts before they begin and writes every outcome to disk. plainjob does none of these.
+ * Measures events drained per second from an SQLite file with no-op handlers. service-bot orders each conversation,
+ * deduplicates, counts each attempt before it begins and writes every outcome to disk. plainjob does none of these.
  */
 export const benchmark: Benchmark = {
   title:

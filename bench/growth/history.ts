@@ -3,10 +3,10 @@ import { type Rates, StoredInboxes } from "../support/stored.ts";
 
 const target: Target = { number: 9, bound: 0.9, is: "at least" };
 
-/** An inbox in a file with a long history, compared with an inbox in an empty file. */
+/** Compares an inbox whose file has a long history with an inbox whose file is empty. */
 export const benchmark: Benchmark = {
   title:
-    "20,000 events stored and dispatched with 5,000,000 in the file, and with none (--quick: 10,000 with 200,000)",
+    "20,000 events stored and dispatched, in a file with 5,000,000 events and in an empty file (--quick: 10,000 with 200,000)",
   prepare({ quick }): Promise<Stage> {
     const count = quick ? 10_000 : 20_000;
     const done = quick ? 200_000 : 5_000_000;

@@ -3,17 +3,15 @@ import { makeEvents } from "../support/queue.ts";
 import { perSecond } from "../support/rate.ts";
 import { QueueFiles } from "../support/sqlite.ts";
 
-/** Events waiting in the hot lane. */
 const HOT = 100_000;
 
-/** Lanes leased per statement. */
 const LIMIT = 50;
 
 const unit = "claims/s";
 
-/** Claims of 20,000 lanes with and without a lane of 100,000 events among them. */
+/** Measures claims with and without a hot lane, which must not slow down the claims of other lanes. */
 export const benchmark: Benchmark = {
-  title: `20,000 lanes claimed and completed in SQLite, ${LIMIT} at a time, beside a lane with 100,000 events (--quick: 8,000)`,
+  title: `20,000 lanes claimed and completed in SQLite, ${LIMIT} at a time, while another lane has 100,000 events (--quick: 8,000)`,
   async prepare({ quick }): Promise<Stage> {
     const lanes = quick ? 8_000 : 20_000;
     const files = new QueueFiles();
@@ -31,7 +29,7 @@ export const benchmark: Benchmark = {
       figures: [
         { name: "lanes claimed, without a hot lane", sample: "plain", unit },
         {
-          ...{ name: "lanes claimed, beside a hot lane", sample: "hot", unit, against: "plain" },
+          ...{ name: "lanes claimed, with a hot lane", sample: "hot", unit, against: "plain" },
           target: { number: 9, bound: 0.9, is: "at least" },
         },
       ],

@@ -8,12 +8,12 @@ import type { MemoryProcess } from "../processes/memory.ts";
 import { makeBot } from "../support/bot.ts";
 import { copyHistory } from "../support/history.ts";
 
-/** `CONCURRENCY` for a busy bot, as in bench/dispatch/drain.ts. */
+/** The same `CONCURRENCY` for a busy bot as in bench/dispatch/drain.ts. */
 const LANES = 1_000;
 
 const MB = 2 ** 20;
 
-/** Memory of a process that runs the packed package, idle and while it handles a long backlog. */
+/** Measures the memory of a process that runs the packed package, first idle and then handling a long backlog. */
 export const benchmark: Benchmark = {
   title: `memory of a bot that handles 1,000,000 waiting events from SQLite, CONCURRENCY=${LANES} (--quick: 50,000)`,
   quickRounds: 1,
@@ -22,7 +22,8 @@ export const benchmark: Benchmark = {
     const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
     const modules = join(await makeBot(folder), "node_modules");
     const entry = pathToFileURL(join(modules, "service-bot", "dist", "index.js")).href;
-    // The process runs TypeScript. The compile cache keeps the type stripper out of the memory that is measured.
+    // The measured process runs TypeScript. With a warm compile cache, it never loads the type stripper, which would
+    // add to its memory.
     const env = { NODE_COMPILE_CACHE: join(folder, "cache") };
     const measure = async (backlog: number): Promise<Samples> => {
       const process = new Child<MemoryProcess>("processes/memory.ts", {
@@ -39,7 +40,7 @@ export const benchmark: Benchmark = {
       await process.stop();
       return { idle: idle / MB, more: (peak - idle) / MB, after: (rest - idle) / MB };
     };
-    // Fills the compile cache before the first round.
+    // Fill the compile cache before the first round.
     await measure(0);
     return {
       subjects: [() => measure(quick ? 50_000 : 1_000_000)],
@@ -50,10 +51,10 @@ export const benchmark: Benchmark = {
 };
 
 const figures: readonly Figure[] = [
-  { name: "idle, nothing handled yet", sample: "idle", unit: "MB" },
+  { name: "idle, before the first event", sample: "idle", unit: "MB" },
   {
-    ...{ name: "memory above idle, 1,000,000 events handled", sample: "more", unit: "MB" },
+    ...{ name: "peak above idle while handling 1,000,000 events", sample: "more", unit: "MB" },
     target: { number: 6, bound: 64, is: "at most" },
   },
-  { name: "still above idle when all are handled", sample: "after", unit: "MB" },
+  { name: "above idle after the last event", sample: "after", unit: "MB" },
 ];

@@ -2,29 +2,28 @@ import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
 import { FEWEST_ROUNDS } from "./document.ts";
 
-/** The CLI options. */
 export interface Wanted {
   readonly quick: boolean;
   readonly help: boolean;
-  /** In lower case. Empty for all benchmarks. */
+  /** Search words in lower case. Empty to run every benchmark. */
   readonly words: readonly string[];
   readonly rounds?: number;
   /** True to write the figures into docs/internals/performance.md. */
   readonly document: boolean;
-  /** True to use the figures of the last run and measure nothing. */
+  /** True to reuse the last run's figures instead of measuring. */
   readonly fromLast: boolean;
-  /** True to profile service-bot's own processes, which slows them down. */
+  /** True to profile service-bot's own processes. Profiling slows them down. */
   readonly profile: boolean;
 }
 
 export const USAGE = `npm run bench -- [--quick] [--only WORDS] [--rounds N] [--document [--from-last]] [--profile]
 
-  --quick       smaller amounts and fewer rounds: about five minutes for all
-  --only WORDS  the benchmarks whose name or title holds one of these words, separated by commas or spaces
-  --rounds N    rounds of each benchmark, from 1 up; default 5, with --quick 3, or fewer where no target is set
+  --quick       runs less work and fewer rounds; about five minutes for all benchmarks
+  --only WORDS  runs only benchmarks whose name or title contains any of the words, separated by commas or spaces
+  --rounds N    rounds per benchmark, at least 1; default 5, or 3 with --quick (fewer for benchmarks without targets)
   --document    runs everything and writes the figures into docs/internals/performance.md
-  --from-last   with --document: writes those of the last run, bench/results/latest.json, and measures nothing
-  --profile     prints where the processor's time goes in what is measured; profiles are in bench/results/profiles`;
+  --from-last   with --document: writes the last run's figures (bench/results/latest.json) without measuring
+  --profile     prints where the measured processes spend their CPU time; saves profiles to bench/results/profiles`;
 
 /** @throws {Error} if a flag or its value is invalid */
 export function parseArguments(args: readonly string[]): Wanted {
@@ -51,7 +50,7 @@ export function parseArguments(args: readonly string[]): Wanted {
   return wanted;
 }
 
-/** Returns a benchmark's number of rounds, or without a benchmark the usual number. */
+/** Without a benchmark, returns the default number of rounds. */
 export function roundsFor({ rounds, quick }: Wanted, benchmark?: Benchmark): number {
   return rounds ?? (quick ? (benchmark?.quickRounds ?? 3) : 5);
 }
@@ -59,26 +58,29 @@ export function roundsFor({ rounds, quick }: Wanted, benchmark?: Benchmark): num
 function roundsOf(words: string): number {
   const rounds = Number(words);
   if (!Number.isInteger(rounds) || rounds < 1) {
-    throw new Error("--rounds must be a whole number from 1 up");
+    throw new Error("--rounds must be a whole number, at least 1");
   }
   return rounds;
 }
 
-/** Refuses partial runs, because the targets apply to a full run with the default amounts and rounds. */
+/** Rejects partial runs, because the targets only apply to a full run with the default amounts and rounds. */
 function refuseHalves({ document, fromLast, quick, words, rounds, profile }: Wanted): void {
-  if (fromLast && !document) throw new Error("--from-last goes with --document");
+  if (fromLast && !document) throw new Error("--from-last requires --document");
   if (!document) return;
   if (quick) {
-    throw new Error("--document: the amounts of --quick are too small for it; leave --quick out");
+    throw new Error("--document measures the full amounts; remove --quick");
   }
-  if (profile) throw new Error("--document: a profile slows down what it measures; leave it out");
+  if (profile)
+    throw new Error("--document: profiling slows down the measured processes; remove --profile");
   if (words.length > 0) {
-    throw new Error("--document: ratios of several runs do not stand together; leave --only out");
+    throw new Error("--document writes figures from one full run; remove --only");
   }
   if (rounds !== undefined && rounds < FEWEST_ROUNDS) {
-    throw new Error(`--document: targets are medians of at least ${FEWEST_ROUNDS} rounds`);
+    throw new Error(
+      `--document needs at least ${FEWEST_ROUNDS} rounds, because targets are medians`,
+    );
   }
   if (fromLast && rounds !== undefined) {
-    throw new Error("--from-last measures nothing; leave --rounds out");
+    throw new Error("--from-last does not measure; remove --rounds");
   }
 }

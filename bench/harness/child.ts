@@ -20,19 +20,18 @@ type Reply = { readonly id: number } & ({ readonly value: unknown } | { readonly
 
 export interface ChildOptions {
   readonly side: Side;
-  /** Destination of its standard output: the terminal, or /dev/null. Default `inherit`. */
+  /** Where standard output goes: the terminal, or /dev/null. Default `inherit`. */
   readonly output?: "inherit" | "ignore";
-  /** Variables added to those of this process. */
+  /** Environment variables added to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Processes that have not ended. */
 const running = new Set<ChildProcess>();
 
-/** Measured programs of service-bot, which `--profile` profiles. */
+/** service-bot's own measured processes. `--profile` profiles these. */
 const profiled = new Set<Child<Handlers>>();
 
-/** Ends the processes that a failed benchmark left running. */
+/** Kills the processes that a failed benchmark left running. */
 export async function endChildren(): Promise<void> {
   await Promise.all(
     [...running].map(async (process) => {
@@ -43,12 +42,12 @@ export async function endChildren(): Promise<void> {
   );
 }
 
-/** Starts a CPU profile of every measured program of `bench/processes`. */
+/** Starts a CPU profile in every measured process that runs a program from `bench/processes`. */
 export async function startProfiles(): Promise<void> {
   await Promise.all([...profiled].map((child) => child.call("startProfile")));
 }
 
-/** Stops the profiles. @param folder destination of the files `<program>-<pid>.cpuprofile` */
+/** Stops the profiles. @param folder where to write `<program>-<pid>.cpuprofile` */
 export async function stopProfiles(folder: string): Promise<void> {
   await Promise.all([...profiled].map((child) => child.call("stopProfile", folder)));
 }
@@ -89,7 +88,7 @@ export class Child<H extends Handlers> {
     return this.#ask(name, args) as Promise<Awaited<ReturnType<H[N]>>>;
   }
 
-  /** CPU time of the process so far, in ms. Other work on the machine hardly changes it. */
+  /** CPU time of the process so far, in ms. A busy machine hardly affects it. */
   cpuMs(): Promise<number> {
     return this.#ask("cpuMs", []) as Promise<number>;
   }
@@ -118,7 +117,6 @@ export class Child<H extends Handlers> {
   }
 }
 
-/** Handlers that every process has. */
 const builtIn: Handlers = {
   cpuMs: () => {
     const { user, system } = process.cpuUsage();
@@ -128,7 +126,7 @@ const builtIn: Handlers = {
   stopProfile,
 };
 
-/** Answers calls of the benchmark until the benchmark disconnects or dies. */
+/** Handles the benchmark's calls until the benchmark disconnects or dies. */
 export function answer(own: Handlers): void {
   const handlers = { ...builtIn, ...own };
   process.on("message", async ({ id, name, args }: Question) => {

@@ -1,23 +1,23 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/**
- * One of a benchmark's two sides. The measured process has a core to itself, and everything else shares another core.
- */
+/** Which core a process runs on. The measured process has one core to itself. Everything else shares another core. */
 export type Side = "measured" | "load";
 
 type Cores = Readonly<Record<Side, number>>;
 
 let cores: Cores | undefined | "unknown" = "unknown";
 
-/** Pins this process, and every process it starts later, to the load's core. */
+/** Pins this process, and every process it starts later, to the load core. */
 export function useLoadCore(): void {
   const found = findCores();
   if (found === undefined) return;
   execFileSync("taskset", ["-a", "-p", "-c", String(found.load), String(process.pid)]);
 }
 
-/** Returns the command pinned to its side's core, or unchanged if processes cannot be pinned. */
+/**
+ * Prefixes a command with `taskset` for its side's core. Returns the command unchanged if processes cannot be pinned.
+ */
 export function onCore(side: Side, command: readonly string[]): [string, ...string[]] {
   const found = findCores();
   const [program = "", ...args] =
@@ -25,14 +25,13 @@ export function onCore(side: Side, command: readonly string[]): [string, ...stri
   return [program, ...args];
 }
 
-/** Describes both sides' cores for the report. */
 export function coresLine(): string {
   const found = findCores();
   if (found === undefined) return "not pinned to cores";
   return `measured on core ${found.measured}, load on core ${found.load}`;
 }
 
-/** Returns the first and the last core of this process. `undefined` with one core or without `taskset`. */
+/** Returns the first and the last core of this process, or `undefined` with only one core or without `taskset`. */
 function findCores(): Cores | undefined {
   if (cores === "unknown") cores = readCores();
   return cores;
@@ -47,7 +46,7 @@ function readCores(): Cores | undefined {
   }
   const status = readFileSync("/proc/self/status", "utf8");
   const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(status)?.[1] ?? "";
-  // A list such as 0-3,8. Its first and last cores are rarely two threads of one physical core.
+  // The list looks like 0-3,8. Its first and last cores are rarely two threads of one physical core.
   const numbers = allowed.split(/[-,]/).map(Number);
   const [load = 0, measured = load] = [numbers[0], numbers.at(-1)];
   return load === measured ? undefined : { measured, load };

@@ -7,11 +7,11 @@ import { judge, type Verdict, verdictOf } from "./targets.ts";
 /** Generated parts of docs/internals/performance.md, between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
 type Part = "targets" | "figures";
 
-/** Minimum number of rounds for figures in the page. */
+/** Minimum number of rounds for figures that go into the page. */
 export const FEWEST_ROUNDS = 5;
 
 /**
- * Writes a report into a page: the targets at its beginning, and a table for each benchmark at its end.
+ * Returns the page with the report inserted: the targets at the top, and a table per benchmark at the end.
  *
  * @throws {Error} if the page has no markers for a part
  */
@@ -29,7 +29,7 @@ function insertPart(page: string, part: Part, document: string): string {
   const isOnce = more.length + others.length === 0 && !before?.includes(end);
   if (before === undefined || after === undefined || !isOnce) {
     throw new Error(
-      `The page must contain \`${begin}\` once, and \`${end}\` once below it, for the figures`,
+      `The page must contain \`${begin}\` exactly once, followed by \`${end}\` exactly once`,
     );
   }
   return `${before}${begin}\n\n${document}\n\n${end}${after}`;
@@ -43,7 +43,7 @@ function targetsOf({ at, environment, rounds, sections }: Report): string {
   return [
     `${day}: ${environmentLine(environment)}; medians of ${rounds} rounds. ${met} of ${verdicts.length} targets met.`,
     "",
-    "| | measured | median | beside | its median | ratio | target |",
+    "| | measured | median | compared with | its median | ratio | target |",
     "|---:|---|---:|---|---:|---:|---|",
     ...verdicts.map((verdict) => targetRow(verdict, sections)),
   ].join("\n");
@@ -65,7 +65,7 @@ function targetRow({ target, result }: Verdict, sections: readonly Section[]): s
 }
 
 /**
- * @param names every benchmark
+ * @param names names of all benchmarks
  * @throws {Error} if the report does not cover a full run
  */
 export function requireWhole(report: Report, names: readonly string[]): void {

@@ -8,7 +8,7 @@ export interface Environment {
   /** In GiB. */
   readonly memory: number;
   readonly system: string;
-  /** The measured process's core and the load's core. */
+  /** Which cores the measured process and the load run on. */
   readonly pinned: string;
 }
 

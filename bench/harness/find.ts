@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import type { Benchmark } from "./benchmark.ts";
 
-/** A benchmark, named after its file: `bench/platform/delivery.ts` is `platform/delivery`. */
+/** A benchmark, named after its file. For example, `bench/poll/catch-up.ts` is `poll/catch-up`. */
 export interface Named {
   readonly name: string;
   readonly benchmark: Benchmark;
@@ -12,7 +12,6 @@ const OTHERS = ["harness", "node_modules", "peers", "processes", "results", "sup
 
 const root = new URL("../", import.meta.url);
 
-/** Returns every benchmark, sorted by name. */
 export async function findBenchmarks(): Promise<Named[]> {
   const areas = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !OTHERS.includes(entry.name))
@@ -26,7 +25,7 @@ export async function findBenchmarks(): Promise<Named[]> {
 }
 
 /**
- * Returns the benchmarks that match one of the words, or all benchmarks without words.
+ * Returns the benchmarks that match any of the words, or all benchmarks if there are no words.
  *
  * @throws {Error} if a word matches no benchmark
  */
@@ -36,7 +35,7 @@ export function choose(all: readonly Named[], words: readonly string[]): readonl
   const idle = words.find((word) => !all.some((named) => fits(named, word)));
   if (idle !== undefined) {
     const names = all.map(({ name }) => name).join(", ");
-    throw new Error(`--only: no benchmark matches "${idle}"; there are: ${names}`);
+    throw new Error(`--only: no benchmark matches "${idle}". The benchmarks are: ${names}`);
   }
   return words.length === 0 ? all : all.filter((named) => words.some((word) => fits(named, word)));
 }

@@ -2,26 +2,25 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { Profiler } from "node:inspector";
 import { fileURLToPath } from "node:url";
 
-/** CPU profiles from the last run with `--profile`, in the format that Chromium and speedscope read. */
+/** Folder of the last CPU profiles, in the format that Chromium and speedscope read. */
 export const PROFILES: string = fileURLToPath(new URL("../results/profiles/", import.meta.url));
 
 const ROOT = new URL("../../", import.meta.url).href;
 
-/** Rows of each table. */
+/** Maximum rows per table. */
 const GROUPS = 24;
 const FUNCTIONS = 40;
 
-/** V8 counts idle time in this function. */
+/** V8 attributes idle time to this pseudo-function. */
 const IDLE = "(idle)";
 
-/** A function with self time. */
 interface Place {
-  /** Folder of `src`, package, or part of Node. */
+  /** A folder in `src`, a package, or a part of Node. */
   readonly group: string;
   readonly name: string;
 }
 
-/** Creates an empty folder for the profiles of one benchmark. */
+/** Creates an empty folder for one benchmark's profiles. */
 export function profileFolder(benchmark: string): string {
   const folder = `${PROFILES}${benchmark.replace("/", "-")}/`;
   rmSync(folder, { recursive: true, force: true });
@@ -29,7 +28,7 @@ export function profileFolder(benchmark: string): string {
   return folder;
 }
 
-/** Returns self time by group and by function, with one table per profile of a folder. */
+/** Returns self time by group and by function, with a pair of tables per profile. */
 export function profileTables(folder: string): string {
   const files = readdirSync(folder).filter((file) => file.endsWith(".cpuprofile"));
   return files.map((file) => tableOf(file, readProfile(`${folder}${file}`))).join("\n\n");
@@ -69,15 +68,15 @@ function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): 
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((c) => [c, id])));
   const times = new Map<number, number>();
   samples.forEach((id, nth) => {
-    // A delta is the time before its sample, so a sample's own time is the next delta.
+    // Each delta is the time before its sample, so a sample's own duration is the next delta.
     times.set(id, (times.get(id) ?? 0) + Math.max(0, timeDeltas[nth + 1] ?? 0));
   });
   return [...times].map(([id, us]) => [placeOf(id, byId, parents), us]);
 }
 
 /**
- * Attributes a native function, such as an SQLite statement, to the function of `src` or Node that called it. Packages
- * in between do not count.
+ * Attributes a native function, such as an SQLite statement, to its nearest caller in `src` or Node. Packages in
+ * between are skipped.
  */
 function placeOf(
   id: number,

@@ -8,7 +8,7 @@ const INTERVAL = 200;
 let session: Session | undefined;
 
 export async function startProfile(): Promise<void> {
-  // Loaded on demand because every process loads this module, and some measure their memory.
+  // Loaded on demand, because every process loads this module, and in some of them memory is measured.
   const inspector = await import("node:inspector/promises");
   session = new inspector.Session();
   session.connect();
@@ -17,7 +17,6 @@ export async function startProfile(): Promise<void> {
   await session.post("Profiler.start");
 }
 
-/** Stops the profile and writes it into a folder. */
 export async function stopProfile(folder: string): Promise<void> {
   const { profile } = (await session?.post("Profiler.stop")) ?? {};
   const program = basename(process.argv[1] ?? "process", ".ts");

@@ -3,20 +3,19 @@ import { fileURLToPath } from "node:url";
 import type { Environment } from "./environment.ts";
 import type { Section } from "./table.ts";
 
-/** A benchmark that failed. */
 export interface Failure {
   /** `area/name`. */
   readonly benchmark: string;
   readonly message: string;
 }
 
-/** The report of a run, or of the benchmarks finished so far. */
+/** The results so far. The harness saves the report after each benchmark. */
 export interface Report {
-  /** When the run started, in ISO 8601. */
+  /** Start of the run, in ISO 8601. */
   readonly at: string;
   readonly environment: Environment;
   readonly quick: boolean;
-  /** Rounds per benchmark. With `--quick` a benchmark may have fewer. */
+  /** Rounds per benchmark. With `--quick`, some benchmarks run fewer. */
   readonly rounds: number;
   readonly sections: readonly Section[];
   readonly failures: readonly Failure[];
@@ -34,6 +33,6 @@ export function readReport(file: URL = LATEST): Report {
   if (!existsSync(file)) {
     throw new Error(`${fileURLToPath(file)} does not exist. \`npm run bench\` writes it.`);
   }
-  // JSON writes NaN as null, and a report has no other null.
+  // JSON turns NaN into null, and a report contains no other null.
   return JSON.parse(readFileSync(file, "utf8"), (_, value) => value ?? Number.NaN);
 }

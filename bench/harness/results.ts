@@ -7,9 +7,9 @@ export interface Result {
   readonly median: number;
   readonly min: number;
   readonly max: number;
-  /** Name of the peer or limit that the ratio refers to. Absent if the figure is not compared. */
+  /** Peer or limit that `ratio` refers to. Absent if the figure is not compared. */
   readonly against?: string;
-  /** Median of the rounds' ratios. */
+  /** Median of the per-round ratios. */
   readonly ratio?: number;
   readonly target?: Target;
   /** One value per round. */
@@ -32,7 +32,6 @@ export function resultsOf(figures: readonly Figure[], measured: Measured): Resul
   });
 }
 
-/** Returns the middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -50,13 +49,13 @@ function comparison(
   const own = samplesOf(sample, measured);
   const peers = typeof against === "string" ? [against] : against;
   const others = peers.map((peer) => samplesOf(peer, measured));
-  // Compares within each round, because a slow phase of the machine affects both sides of a round.
+  // Compare within each round, because a slow phase of the machine affects both sides of the round.
   const best = own.map((_, round) => Math.max(...others.map((each) => each[round] ?? Number.NaN)));
   const ratios = own.map((value, round) => value / (best[round] ?? Number.NaN));
   return { against: nameOf(peers, figures, measured), ratio: median(ratios) };
 }
 
-/** Returns the peer with the highest median, which is the best peer in most rounds. */
+/** Returns the peer with the highest median. */
 function nameOf(peers: readonly string[], figures: readonly Figure[], measured: Measured): string {
   const sorted = peers.toSorted(
     (a, b) => median(samplesOf(b, measured)) - median(samplesOf(a, measured)),
@@ -67,6 +66,6 @@ function nameOf(peers: readonly string[], figures: readonly Figure[], measured: 
 
 function samplesOf(name: string, measured: Measured): readonly number[] {
   const samples = measured.get(name);
-  if (samples === undefined) throw new Error(`no subject of the benchmark samples "${name}"`);
+  if (samples === undefined) throw new Error(`no subject returns a sample named "${name}"`);
   return samples;
 }

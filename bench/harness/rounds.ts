@@ -1,11 +1,10 @@
 import type { Samples, Subject } from "./benchmark.ts";
 
-/** Samples of every round, by sample name. */
 export type Measured = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Measures every subject once per round, after a warm-up round that is discarded. The order rotates with each round, so
- * that other work on the machine affects all subjects alike.
+ * Measures every subject once per round, after a warm-up round that is discarded. The order rotates from round to
+ * round, so that other work on the machine affects all subjects equally.
  *
  * @param isWarm called before the first round that counts
  */

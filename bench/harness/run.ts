@@ -9,7 +9,7 @@ import { type Measured, measureRounds } from "./rounds.ts";
 import type { Section } from "./table.ts";
 
 /**
- * Runs the benchmarks one after the other. A failure is recorded in the report, and the next benchmark runs.
+ * Runs the benchmarks one after the other. If one fails, records the failure in the report and continues with the next.
  *
  * @param keep called after each benchmark with the report so far
  */
@@ -59,7 +59,7 @@ async function measure({ name, benchmark }: Named, wanted: Wanted): Promise<Sect
     measured = await measureRounds(stage.subjects, roundsFor(wanted, benchmark), warmUp, isWarm);
     if (folder !== undefined) await stopProfiles(folder);
   } catch (error) {
-    // A failed benchmark may fail to close as well. The first error explains the cause.
+    // After a failure, closing may fail as well. The first error explains the cause.
     await stage.close().catch(() => undefined);
     throw error;
   }
@@ -68,7 +68,6 @@ async function measure({ name, benchmark }: Named, wanted: Wanted): Promise<Sect
   return { benchmark: name, title, results: resultsOf(stage.figures, measured) };
 }
 
-/** Such as "12 s". */
 export function secondsSince(began: number): string {
   return `${((performance.now() - began) / 1000).toFixed(0)} s`;
 }

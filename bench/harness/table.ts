@@ -9,7 +9,6 @@ export interface Section {
 
 export const HEAD: readonly string[] = ["", "median", "lowest to highest", "unit", "ratio", "to"];
 
-/** Formats all results as one table of text. */
 export function table(sections: readonly Section[]): string {
   const rows = sections.flatMap(({ results }) => results.map(indented));
   const widths = [HEAD, ...rows].reduce<number[]>(
@@ -29,14 +28,13 @@ function indented(result: Result): string[] {
   return [`  ${figure}`, ...others];
 }
 
-/** Returns the cells of a result, in the columns of {@link HEAD}. */
 export function cells({ figure, median, min, max, unit, ratio, against }: Result): string[] {
   const range = `${readable(min)} to ${readable(max)}`;
   const compared = ratio === undefined ? "" : ratio.toFixed(2);
   return [figure, readable(median), range, unit, compared, against ?? ""];
 }
 
-/** Returns whether a column holds numbers, which are aligned to the right. */
+/** Returns whether a column contains numbers. Numbers are right-aligned. */
 export function isNumeric(column: number): boolean {
   return [1, 2, 4].includes(column);
 }
@@ -48,7 +46,7 @@ function line(cells: readonly string[], widths: readonly number[]): string {
   return padded.join("  ").trimEnd();
 }
 
-/** Formats a number with three significant digits, or with all digits of its integer part. */
+/** Formats a number with three significant digits, or with all integer digits if there are more. */
 export function readable(value: number): string {
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
   return value.toLocaleString("en-US", {

@@ -8,10 +8,10 @@ const BATCH = 50;
 
 const unit = "events/s";
 
-const loop: Figure = { name: "SQLite, the same rows, 500 to a transaction", sample: "rows", unit };
-/** The limit for the receiver and its inbox. */
+const loop: Figure = { name: "SQLite, the same rows, 500 per transaction", sample: "rows", unit };
+/** The upper limit for the receiver and its inbox. */
 const durable: Figure = {
-  name: "the least durable server: HMAC, JSON.parse, the rows",
+  name: "the minimal durable server: HMAC, JSON.parse, the rows",
   ...{ sample: "durable", unit, against: "rows" },
 };
 const ours: Figure = {
@@ -19,7 +19,7 @@ const ours: Figure = {
   target: { number: 3, bound: 0.7, is: "at least" },
 };
 
-/** Deliveries of 50 events, compared with a minimal durable server and with bare SQLite that writes the same rows. */
+/** Compares deliveries of 50 events with a minimal durable server, and with plain SQLite inserts of the same rows. */
 export const benchmark: Benchmark = {
   title: `50,000 events in deliveries of ${BATCH}, 64 connections (--quick: 10,000)`,
   async prepare({ quick }): Promise<Stage> {

@@ -7,17 +7,17 @@ const unit = "events/s";
 
 const bare: Figure = { name: "node:http, HMAC, JSON.parse", sample: "hmac", unit };
 const express: Figure = { name: "Express, HMAC, JSON.parse", sample: "express", unit };
-/** The limit for the bot, because every durable server has to do this work. */
+/** The upper limit for the bot, because every durable server must do this work. */
 const durable: Figure = {
   ...{
-    name: "the least durable server: HMAC, JSON.parse, the row and its outcome",
+    name: "the minimal durable server: HMAC, JSON.parse, the row and its outcome",
     sample: "durable",
   },
   ...{ unit, against: "express" },
 };
-const bot: Figure = { name: "the whole bot, one event a delivery", sample: "bot", unit };
+const bot: Figure = { name: "the whole bot, one event per delivery", sample: "bot", unit };
 
-/** Libraries that verify and acknowledge, and store nothing. */
+/** These libraries verify and acknowledge each webhook, but store nothing. */
 const peers: Readonly<Record<string, FormatName>> = {
   grammy: "telegram",
   octokit: "github",
@@ -29,8 +29,8 @@ const peers: Readonly<Record<string, FormatName>> = {
 };
 
 /**
- * Deliveries of one event. service-bot verifies, deduplicates, stores and handles the event, and records its outcome.
- * The libraries store nothing.
+ * Measures deliveries of one event. service-bot verifies, deduplicates, stores and handles each event, and records its
+ * outcome. The libraries store nothing.
  */
 export const benchmark: Benchmark = {
   title: "10,000 deliveries of one event, 64 connections (--quick: 2,000)",
@@ -62,7 +62,7 @@ export const benchmark: Benchmark = {
         { ...bot, against: "hmac", target: BESIDE_BARE },
         { ...bot, against: "durable" },
         {
-          name: "the same, LOG_LEVEL=info into /dev/null",
+          name: "the whole bot, LOG_LEVEL=info to /dev/null",
           sample: "logging",
           unit,
           against: "bot",

@@ -3,10 +3,10 @@ import { type Latencies, LatencyLab, type Receiving } from "../support/latency.t
 import { percentile } from "../support/percentile.ts";
 import { perSecond } from "../support/rate.ts";
 
-/** Deliveries per second. Each has one event. */
+/** Deliveries per second, with one event each. */
 const RATE = 1_000;
 
-/** In seconds. The rate with a target is measured for longer. */
+/** Duration of each load, in seconds. The rate with a target runs for longer. */
 const QUICK_SECONDS = { "1k": 0.25, half: 0.5 };
 
 const WORDS: Readonly<Record<Receiving, string>> = {
@@ -16,13 +16,13 @@ const WORDS: Readonly<Record<Receiving, string>> = {
 
 /**
  * Measures the time until a delivery is acknowledged, and until its handler starts. The peer is a server that verifies
- * the signature and stores nothing. Deliveries follow a fixed schedule that slow responses do not delay.
- * Acknowledgement time starts when the delivery is due. Handler time starts when the last byte of the request is
- * written to the socket.
+ * the signature and stores nothing. Deliveries follow a fixed schedule, so slow responses do not delay the next
+ * delivery. Acknowledgement time starts when the delivery is due. Handler time starts when the last byte of the request
+ * is written to the socket.
  */
 export const benchmark: Benchmark = {
   title:
-    "deliveries of one event of 300 bytes, 1,000 a second for 3 s, and at half of what the bot takes (--quick: 0.25 s, and 0.5 s)",
+    "deliveries of one event, 300 bytes, 1,000 a second for 3 s, and at half of the bot's highest rate (--quick: 0.25 s, and 0.5 s)",
   async prepare({ quick }): Promise<Stage> {
     const lab = await LatencyLab.open();
     const half = (await highestRate(lab, quick ? 2_000 : 10_000)) / 2;
@@ -45,9 +45,9 @@ export const benchmark: Benchmark = {
   },
 };
 
-/** Returns the deliveries per second that the bot acknowledges on 64 connections if all are due at once. */
+/** Returns how many deliveries per second the bot acknowledges on 64 connections if all are due at once. */
 async function highestRate(lab: LatencyLab, count: number): Promise<number> {
-  // Warms up the compiler.
+  // Warm up the JIT compiler.
   for (const name of ["bare", "bot"] as const) await lab.run(name, count);
   const { ms } = await lab.run("bot", count);
   return perSecond(count, ms);
@@ -64,7 +64,7 @@ function samples(prefix: string, { acknowledged, late, begun }: Latencies): Samp
 
 function figuresAtRate(): Figure[] {
   return [
-    { name: "the load behind its schedule, p99", sample: "bare 1k late p99", unit: "ms" },
+    { name: "how late the load sends, p99", sample: "bare 1k late p99", unit: "ms" },
     ...percentiles(`${WORDS.bare}, acknowledgement`, "bare 1k ack"),
     ...percentiles(`${WORDS.bot}, acknowledgement`, "bot 1k ack", "bare 1k ack"),
     ...percentiles(`${WORDS.bot}, first line of the handler`, "bot 1k handler", "bot 1k ack"),
@@ -78,8 +78,8 @@ function figuresAtHalf(): Figure[] {
     "bare half ack",
   );
   return [
-    { name: "half of what the bot takes", sample: "half", unit: "deliveries/s" },
-    ...percentiles(`${WORDS.bare} at that load, acknowledgement`, "bare half ack"),
+    { name: "half of the bot's highest rate", sample: "half", unit: "deliveries/s" },
+    ...percentiles(`${WORDS.bare} at half load, acknowledgement`, "bare half ack"),
     p50,
     { ...p99, target: { number: 5, bound: 2, is: "at most" } },
     ...percentiles("the bot at half load, first line of the handler", "bot half handler"),

@@ -5,7 +5,7 @@ export const QUEUE = "event";
 
 export const toJob = (event) => ({ data: messageEvent(event) });
 
-/** Opens pg-boss without schedules. The jobs of its queue have no groups and no keys. @param max connections */
+/** Opens pg-boss in its fastest configuration: no schedules, and jobs without groups or keys. @param max connections */
 export async function openBoss({ url, schema }, max) {
   const boss = new PgBoss({ connectionString: url, schema, schedule: false, max });
   boss.on("error", (error) => console.error(error));

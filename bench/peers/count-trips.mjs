@@ -2,19 +2,18 @@ import pg from "pg";
 
 let trips = 0;
 
-// Pools and clients both run their queries through this method. A query object counts as one statement.
+// Both pools and clients send their queries through this method. Each query object counts as one statement.
 const query = pg.Client.prototype.query;
 pg.Client.prototype.query = function count(...args) {
   trips += 1;
   return query.apply(this, args);
 };
 
-/** Returns the number of queries that this process has sent. */
 export function tripsSoFar() {
   return trips;
 }
 
-/** Measures the time and the round trips of some work. */
+/** Measures how long some work takes and how many round trips it makes. */
 export async function measured(work) {
   const before = tripsSoFar();
   const started = performance.now();

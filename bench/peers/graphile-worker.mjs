@@ -4,8 +4,8 @@ import { messageEvent } from "../support/message.ts";
 import { measured, tripsSoFar } from "./count-trips.mjs";
 
 /**
- * Settings behind the figures in its documentation, chapter "Performance". Jobs have no queue names and no keys,
- * because both would slow it down. Their order is not kept, and duplicates are not found.
+ * The settings from the "Performance" page of its documentation. Jobs have no queue names and no keys, because both
+ * would be slower. As a result, jobs are neither ordered nor deduplicated.
  */
 const BEST = {
   concurrentJobs: 24,
@@ -50,7 +50,7 @@ answer({
     };
     const runner = await run({ preset, noHandleSignals: true, taskList: { [TASK]: handle } });
     await done.promise;
-    // Resolves once the last outcomes are written.
+    // Wait until the last outcomes are written.
     await runner.stop();
     return { ms: performance.now() - started, trips: tripsSoFar() - before };
   },

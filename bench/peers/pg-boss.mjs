@@ -3,8 +3,8 @@ import { openBoss, QUEUE, toJob } from "./boss.mjs";
 import { measured, tripsSoFar } from "./count-trips.mjs";
 
 /**
- * Two workers with large batches, which fetch the next batch as soon as a batch is done. Each job has its own outcome,
- * like the other peers' jobs.
+ * Two workers that fetch the next large batch as soon as they finish one. Each job has its own outcome, as with the
+ * other peers.
  */
 const BEST = {
   batchSize: 500,
@@ -42,7 +42,7 @@ answer({
       return jobs.map(({ id }) => ({ id, status: "completed" }));
     });
     await done.promise;
-    // Resolves once the last outcomes are written.
+    // Wait until the last outcomes are written.
     await boss.offWork(QUEUE, { wait: true });
     return { ms: performance.now() - started, trips: tripsSoFar() - before };
   },

@@ -8,7 +8,7 @@ const TYPE = "event";
 
 let queue;
 
-/** A single worker, which runs jobs one after the other without waiting. A second worker would not be faster. */
+/** Uses one worker, which runs jobs one after the other without pausing. A second worker would not be faster. */
 answer({
   open({ url }) {
     const connection = better(new Database(fileOf(url)));
@@ -27,7 +27,7 @@ answer({
       if (handled === count) stopped = worker.stop();
     };
     const worker = defineWorker(TYPE, handle, { queue, logger: silent, pollIntervall: 1 });
-    // Resolves once the last job is marked as done.
+    // Wait until the last job is marked as done.
     await worker.start();
     const ms = performance.now() - started;
     await stopped;

@@ -1,4 +1,3 @@
-/** Returns the path of a `file:` URL. */
 export const fileOf = (url) => url.replace(/^file:/, "");
 
 const nothing = () => undefined;

@@ -10,18 +10,18 @@ const LIMIT = 50;
 
 const unit = "events/s";
 
-const loop: Figure = { name: "a loop of fetch that stores nothing", sample: "loop", unit };
+const loop: Figure = { name: "a fetch loop that stores nothing", sample: "loop", unit };
 const poller: Figure = {
   ...{ name: "catching up by polling, into the inbox", sample: "poller", unit, against: "loop" },
   target: { number: 7, bound: 0.5, is: "at least" },
 };
 
 /**
- * Measures how fast a bot catches up with the event log after a downtime. The target applies to the poller, which
- * fetches, checks and durably stores every page. A whole bot also handles the events in the same process.
+ * Measures how fast a bot catches up with the event log after downtime. The target applies to the poller, which
+ * fetches, checks and durably stores every page. The whole bot also handles the events in the same process.
  */
 export const benchmark: Benchmark = {
-  title: `an event log of 50,000 events in pages of ${LIMIT} (--quick: 5,000), read from its beginning to its end`,
+  title: `an event log of 50,000 events in pages of ${LIMIT} (--quick: 5,000), read from beginning to end`,
   async prepare({ quick }): Promise<Stage> {
     const events = quick ? 5_000 : 50_000;
     const pages = new Child<Pages>("processes/pages.ts", { side: "load" });
@@ -42,7 +42,7 @@ export const benchmark: Benchmark = {
       figures: [
         loop,
         poller,
-        { name: "a bot, until all is handled", sample: "bot", unit, against: "loop" },
+        { name: "a bot, until every event is handled", sample: "bot", unit, against: "loop" },
         ...cpuFigures(poller, loop),
       ],
       close: async () => {

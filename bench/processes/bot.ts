@@ -4,15 +4,15 @@ import { monotonicNow } from "../support/clock.ts";
 import { makeFolder } from "../support/folder.ts";
 import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
 
-/** Start time of each handler run, by the number in the event's id. */
+/** Event number and start time of each handler run. */
 export type Begun = readonly (readonly [number: number, at: number])[];
 
-/** Work of the handler: none, recording its start time, or sending a message to the platform. */
+/** What the handler does: nothing, record its start time, or send a message to the platform. */
 type Handler = "nothing" | "notes" | "replies";
 
 export interface BotSetting {
   readonly handler: Handler;
-  /** Variables added to those of {@link webhookEnv}. */
+  /** Environment variables added to those of {@link webhookEnv}. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +22,6 @@ let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 
 const handlers = {
-  /** Resolves to the bot's origin. */
   start: async ({ handler, env = {} }: BotSetting): Promise<string> => {
     const database = `file:${folder.file("bot.db")}`;
     bot = new Bot({ loopGuard: false, env: { ...webhookEnv(database, "warn"), ...env } });
@@ -38,9 +37,9 @@ const handlers = {
     }
     return await startOnPort(bot);
   },
-  /** Resolves once every event is handled and its outcome is stored. */
+  /** Resolves once every outcome is stored. */
   idle: (): Promise<void> => bot.idle(),
-  /** Waits until `count` events have been handled and the bot is idle. Then resets the count. */
+  /** Waits until `count` events have been handled and the bot is idle, then resets the count. */
   handled: async (count: number): Promise<Begun> => {
     await new Promise<void>((resolve) => {
       awaited = { count, done: resolve };

@@ -9,12 +9,12 @@ import { Poller } from "../../src/poller/poller.ts";
 import { answer } from "../harness/child.ts";
 import { makeFolder } from "../support/folder.ts";
 
-/** In ms. Longer than any round, so that the log is read only once. */
+/** Poll interval in ms. Longer than any round, so that the poller reads the log only once. */
 const NEVER = 3_600_000;
 
 const apiKey = "sbk_bench_bench";
 
-/** Measures the time from the first request until every event read is in the inbox. */
+/** Measures the time from the first request until every event is in the inbox. */
 class Watch {
   #first = 0;
   readonly #stored = Promise.withResolvers<number>();
@@ -22,7 +22,7 @@ class Watch {
     if (this.#first === 0) this.#first = performance.now();
     return fetch(url, init);
   };
-  /** The poller logs the end of a round. */
+  /** The poller logs `polled` at the end of a round. */
   readonly log: Logger = createLogger({
     level: "info",
     secrets: [],
@@ -44,7 +44,7 @@ class Watch {
 }
 
 const handlers = {
-  /** Runs the poller with its own inbox and no dispatcher. Resolves to the duration in ms. */
+  /** Runs the poller with its own inbox and without a dispatcher. Resolves to the duration in ms. */
   poller: async (baseUrl: string): Promise<number> => {
     const folder = makeFolder();
     const watch = new Watch();
@@ -73,7 +73,7 @@ const handlers = {
     folder.remove();
     return ms;
   },
-  /** Runs a whole bot with an empty handler. Resolves to the ms until every event was handled. */
+  /** Runs a whole bot with a no-op handler. Resolves to the time until every event was handled, in ms. */
   bot: async (baseUrl: string): Promise<number> => {
     const folder = makeFolder();
     const watch = new Watch();

@@ -20,7 +20,7 @@ interface Event {
   readonly payload: { readonly conversationId: string };
 }
 
-/** Rows of events in a new file with the tables, indexes and settings of an inbox. */
+/** A new file with an inbox's tables, indexes and settings, for event rows only. */
 class EventFile {
   readonly #file: OpenFile;
   readonly #insert: Statement<unknown[]>;
@@ -35,7 +35,7 @@ class EventFile {
     this.#end = this.#db.prepare("UPDATE event SET state = 'done', done_at = ? WHERE seq = ?");
   }
 
-  /** Returns the `seq` of each new row. */
+  /** Returns the `seq` values of the new rows. */
   commit(deliveries: readonly Delivery[], ended: readonly (number | bigint)[]) {
     const now = Date.now();
     const inserted: (number | bigint)[] = [];
@@ -66,10 +66,13 @@ class EventFile {
 const folder = makeFolder();
 let files = 0;
 let file: EventFile;
-/** False if rows stay pending, as in an inbox without a dispatcher. */
+/** False to leave rows pending, as an inbox without a dispatcher does. */
 let endsEvents = true;
 let deliveries: Delivery[] = [];
-/** Committed events. Their outcomes share the next commit, because a handler runs after its event is committed. */
+/**
+ * `seq` values of committed events without an outcome. The next commit stores their outcomes, because a handler runs
+ * only after its event is committed.
+ */
 let committed: (number | bigint)[] = [];
 
 function openNext(): void {
@@ -77,7 +80,7 @@ function openNext(): void {
   file = new EventFile(folder.file(`durable-${files}.db`));
 }
 
-/** Commits the deliveries that arrive in one event loop turn together, and then acknowledges them. */
+/** Commits all deliveries of one event loop turn together, then acknowledges them. */
 function flush(): void {
   const group = deliveries;
   deliveries = [];
@@ -119,21 +122,19 @@ const server = createServer((request, response) => {
 });
 
 /**
- * A minimal durable server. It verifies events, commits them before it responds, and stores their outcomes. It has no
- * schema check, lanes or handler.
+ * A minimal durable server. It verifies deliveries, commits their events before it responds, and stores the outcomes.
+ * It has no schema check, lanes or handlers.
  */
 const handlers = {
-  /** Returns the origin. */
   listen: (options: { readonly endsEvents: boolean }): Promise<string> => {
     endsEvents = options.endsEvents;
     openNext();
     return listenOnLoopback(server);
   },
-  /** Stores the last deliveries' outcomes. */
+  /** Stores the outcomes of the last commit's events. */
   finish: (): void => {
     committed = file.commit([], committed);
   },
-  /** Switches to an empty file. */
   renew: (): void => {
     file.close();
     openNext();

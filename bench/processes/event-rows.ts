@@ -4,17 +4,17 @@ import { answer } from "../harness/child.ts";
 import { makeFolder } from "../support/folder.ts";
 import { messageOf } from "../support/formats.ts";
 
-/** Rows per transaction. SQLite is fastest at about this size. */
+/** Rows per transaction. SQLite is fastest at about this number. */
 const TRANSACTION = 500;
 
 const folder = makeFolder();
 let files = 0;
 
 /**
- * The minimal work for storing events. Writes only their rows, to a file with an inbox's tables, indexes and settings.
+ * The least work that stores events: inserts only their rows, into a file with an inbox's tables, indexes and settings.
  */
 const handlers = {
-  /** Writes `count` rows into a new file. Resolves to the duration in ms. */
+  /** Inserts `count` rows into a new file. Returns the duration in ms. */
   insert: (count: number): number => {
     files += 1;
     const file: OpenFile = openFile(folder.file(`rows-${files}.db`));

@@ -10,20 +10,20 @@ import { countStatements } from "../support/statements.ts";
 import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
 
 /**
- * How the message handler uses state and timers. With `none`, the bot has neither. With `unused`, the bot has both and
- * a cron, but the handler uses none of them. With `by hand`, the handler counts in its own table instead.
+ * How the message handler uses state and timers. With `none`, the bot defines neither. With `unused`, the bot defines
+ * both and a cron job, but the handler uses none of them. With `by hand`, the handler counts in its own table instead.
  */
 export type Use = "none" | "unused" | "state" | "timer" | "by hand";
 
 export interface Run {
   readonly ms: number;
-  /** CPU time of this process, in ms. Other work on the machine hardly changes it. */
+  /** CPU time of this process, in ms. A busy machine hardly affects it. */
   readonly cpuMs: number;
-  /** Statements on SQLite, round trips on PostgreSQL. Includes the handler's own. */
+  /** Statements on SQLite, round trips on PostgreSQL. Includes the handler's own statements. */
   readonly statements: number;
 }
 
-/** In ms. Delay of timers that never fire during a run. */
+/** Timer delay in ms. No timer fires during a run. */
 const HOUR_MS = 3_600_000;
 
 interface Counter {
@@ -34,9 +34,9 @@ const counter: z.ZodType<Counter> = z.object({ count: z.number().default(0) });
 
 const statements = countStatements();
 
-/** Runs a whole bot that handles all events of a database. */
+/** A whole bot that handles all events in a database. */
 const handlers = {
-  /** Fills the database. Resolves to the time from the first handler until the last outcome is recorded. */
+  /** Fills the database, then measures from the first handler until the last outcome is recorded. */
   run: async (
     use: Use,
     options: QueueOptions,
@@ -64,7 +64,7 @@ const handlers = {
       if (use === "timer") await ctx.later("remind", HOUR_MS, { text: "hello" });
       await counters?.increment(ctx.payload.conversationId);
     });
-    // A second type, as in most bots. A bot with only one type reserves no slots for other types.
+    // Like most bots, this bot has a second event type. With only one type, no slots are reserved for other types.
     bot.on("mention", () => undefined);
     await startOnPort(bot);
     await all.promise;

@@ -7,15 +7,15 @@ type Bot = InstanceType<ServiceBot["Bot"]>;
 
 const INTERVAL_MS = 50;
 
-/** In ms. Long enough for the bot's background work to end. */
+/** Idle time before memory is measured, in ms. By then, the bot's background work has ended. */
 const REST_MS = 500;
 
 let bot: Bot | undefined;
 
-/** Measures the resident memory of a process that runs the packed package, in bytes. */
+/** Measures the resident memory, in bytes, of a process that runs the packed package. */
 const handlers = {
   /**
-   * Starts a bot on a file and handles every waiting event. Stops the bot of an earlier call first.
+   * Starts a bot on a file and handles every waiting event. First stops the bot from an earlier call.
    *
    * @param entry path of the package's entry file
    */

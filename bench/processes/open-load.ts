@@ -4,23 +4,23 @@ import { Connection } from "../support/connection.ts";
 import { formats } from "../support/formats.ts";
 import { frame } from "../support/frame.ts";
 
-/** Deliveries with one event each, sent on a schedule that slow responses do not delay. */
+/** Deliveries of one event each. They follow a fixed schedule, so slow responses do not delay the next delivery. */
 export interface OpenLoad {
   /** Origin. `http:` only. */
   readonly url: string;
-  /** Number of the first event. The numbers of the next events follow. */
+  /** Number of the first event. Later events count up. */
   readonly from: number;
   readonly count: number;
-  /** Deliveries per second, evenly spread. If absent, all are due at once. */
+  /** Deliveries per second, evenly spaced. If absent, all are due at once. */
   readonly rate?: number;
   readonly connections: number;
 }
 
-/** Times in ms, one per delivery in the order of the numbers. */
+/** Times in ms, one per delivery, in the order of the event numbers. */
 export interface OpenLoadResult {
   /** From the due time until the response was read. */
   readonly acknowledged: readonly number[];
-  /** When the last byte was written to the socket, on `monotonicNow`. */
+  /** When the last byte was written to the socket, on the `monotonicNow` clock. */
   readonly sent: readonly number[];
   /** From the due time until the last byte was written. */
   readonly late: readonly number[];
@@ -28,7 +28,7 @@ export interface OpenLoadResult {
   readonly ms: number;
 }
 
-/** A schedule that does not slow down. If no connection is free, the wait counts towards the delivery's latency. */
+/** Sends on schedule. If no connection is free, the wait counts towards the delivery's latency. */
 class Schedule {
   readonly #frames: readonly Buffer[];
   readonly #idle: Connection[];
@@ -59,7 +59,7 @@ class Schedule {
     };
   }
 
-  /** Timers are only accurate to 1 ms. `setImmediate` checks on every event loop turn. */
+  /** Uses `setImmediate` because timers are only accurate to 1 ms. */
   #tick(): void {
     this.#sendDue();
     if (this.#open > 0 && this.#sent.length < this.#frames.length) setImmediate(() => this.#tick());
@@ -95,7 +95,7 @@ class Schedule {
 }
 
 const handlers = {
-  /** Creates, signs and sends the deliveries. Rejects if a response is not 2xx. */
+  /** Signs the deliveries, then sends them. Rejects if a response is not 2xx. */
   run: async (load: OpenLoad): Promise<OpenLoadResult> => {
     const { url, from, count, rate = Number.POSITIVE_INFINITY } = load;
     const { host } = new URL(url);

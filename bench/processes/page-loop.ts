@@ -1,7 +1,7 @@
 import { answer } from "../harness/child.ts";
 
 const handlers = {
-  /** Reads a log from its oldest event to its end and stores nothing. Resolves to the duration in ms. */
+  /** Reads a log from beginning to end and stores nothing. Resolves to the duration in ms. */
   read: async (origin: string): Promise<number> => {
     const headers = { accept: "application/json", authorization: "Bearer sbk_bench_bench" };
     const started = performance.now();

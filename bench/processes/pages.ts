@@ -8,10 +8,10 @@ const CONVERSATIONS = 200;
 
 const PROFILE = Buffer.from(JSON.stringify({ username: "bot" }));
 
-/** Pages by the value of `since`. The first page has none. */
+/** Pages by their `since` parameter. The first page has none. */
 const pages = new Map<string | null, Buffer>();
 
-/** An event log with pages prepared in advance, so that serving a page costs almost nothing. */
+/** Serves an event log from pages prepared in advance, so that a response costs almost nothing. */
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
   const isLog = pathname.endsWith("/events");
@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
 });
 
 const handlers = {
-  /** Creates a log of `count` full pages with an empty page at the end. Resolves to its origin. */
+  /** Creates a log of `count` full pages and an empty last page. Resolves to the server's origin. */
   listen: (count: number): Promise<string> => {
     let since: string | null = null;
     for (let page = 0; page < count; page += 1) {

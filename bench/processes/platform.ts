@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { answer } from "../harness/child.ts";
 import { listenOnLoopback } from "../support/loopback.ts";
 
-/** Response to every GET: a profile and an empty event log. */
+/** Response to every GET. Serves as a profile and as an empty event log. */
 const NOTHING = JSON.stringify({
   username: "bot",
   ...{ events: [], cursor: "evt_000000000001" },
@@ -13,7 +13,10 @@ const REPLY = /^\/api\/v1\/dm\/conversations\/([^/]+)\/messages$/;
 let messages = 0;
 let awaited: { readonly count: number; done(): void } | undefined;
 
-/** The cheapest platform on node:http. It accepts and counts messages, and responds as platform-api-v1.md requires. */
+/**
+ * The cheapest possible platform on node:http. It accepts and counts messages, and responds as platform-api-v1.md
+ * requires.
+ */
 const server = createServer((request, response) => {
   request.resume();
   request.on("end", () => {
@@ -34,9 +37,8 @@ const server = createServer((request, response) => {
 });
 
 const handlers = {
-  /** Resolves to the server's origin. */
   listen: (): Promise<string> => listenOnLoopback(server),
-  /** Resolves to the number of messages once there are `count`, and resets the count. */
+  /** Waits for `count` messages. Resolves to the number received, and resets it. */
   received: async (count: number): Promise<number> => {
     await new Promise<void>((resolve) => {
       awaited = { count, done: resolve };

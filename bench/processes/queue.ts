@@ -5,7 +5,10 @@ import { drainInbox } from "../support/drain.ts";
 import { fillInbox, openInbox, toNewEvent } from "../support/inbox.ts";
 import type { Measured, QueueEvent, QueueOptions } from "../support/queue.ts";
 
-/** Three times the size of one completing statement. Two rounds are in the database while a third runs here. */
+/**
+ * Lanes handled at once. A statement completes up to a third of them, so two batches can be in the database while a
+ * third runs here.
+ */
 const MANY = 3_000;
 
 const LEASE_MS = 30_000;
@@ -21,7 +24,7 @@ async function measured(work: () => Promise<unknown>): Promise<Measured> {
   return { ms: performance.now() - started, trips: trips - before };
 }
 
-/** service-bot's queue, with deduplication, lanes, fences and attempts. It keeps done events. */
+/** service-bot's queue, with deduplication, lanes, fences and attempt counts. Finished events are kept. */
 const handlers = {
   open: async (options: QueueOptions): Promise<void> => {
     inFile = readDatabase(options.url).kind === "sqlite";
@@ -35,14 +38,14 @@ const handlers = {
       for (const batch of batches) await inbox.put(batch.map(toNewEvent), "webhook");
     }),
   ingestTogether: (events: readonly QueueEvent[], together: number): Promise<Measured> => {
-    // One iterator shared by all deliveries. Each takes the next event.
+    // All deliveries share one iterator, so each takes the next event.
     const left = events.map(toNewEvent).values();
     const deliver = async () => {
       for (const event of left) await inbox.put([event], "webhook");
     };
     return measured(async () => {
       await Promise.all(Array.from({ length: together }, deliver));
-      // In a file, `nextReadyIn` writes the lanes of new events. That work is part of ingestion.
+      // On SQLite, `nextReadyIn` writes the lanes of new events. That work is part of ingestion.
       await inbox.nextReadyIn();
     });
   },
@@ -51,7 +54,7 @@ const handlers = {
     const begin = () => {
       began = { at: performance.now(), trips };
     };
-    // In a file, the first claim writes the lanes of new events. That work is part of the drain.
+    // On SQLite, the first claim writes the lanes of new events. That work is part of the drain.
     if (inFile) begin();
     await drainInbox(inbox, { concurrency, ...(inFile ? {} : { onBegin: begin }) });
     return { ms: performance.now() - began.at, trips: trips - began.trips };

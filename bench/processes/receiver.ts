@@ -18,7 +18,6 @@ let inbox = openInbox();
 
 /** A receiver with an inbox on disk and no dispatcher. */
 const handlers = {
-  /** Resolves to the receiver's origin. */
   listen: async (): Promise<string> => {
     const log = createLogger({ level: "warn", secrets: [SECRET] });
     const bot = {};
@@ -34,9 +33,9 @@ const handlers = {
     const { url } = await listen(toNodeListener({ webhook: receiver, health }), "127.0.0.1", 0);
     return url;
   },
-  /** Writes the lanes of new events, because the next claim would otherwise do that work. */
+  /** Writes the lanes of new events, which otherwise the next claim would do. */
   finish: (): Promise<unknown> => inbox.nextReadyIn(),
-  /** Starts a new file, because a real bot's backlog does not only grow. */
+  /** Starts a new file, because in a real bot the backlog does not keep growing. */
   settle: async (): Promise<void> => {
     await inbox.close();
     inbox = openInbox();

@@ -3,21 +3,20 @@ import { Connection } from "../support/connection.ts";
 import { type FormatName, formats } from "../support/formats.ts";
 import { frame } from "../support/frame.ts";
 
-/** Requests to create before they are sent. */
 export interface Requests {
   /** Origin. `http:` only. */
   readonly url: string;
   readonly format: FormatName;
   readonly count: number;
-  /** Events per request. 1 for formats without batches. */
+  /** Events per request. Must be 1 for formats without batches. */
   readonly events: number;
-  /** Number of the first request. Numbers that were not used before create new events. */
+  /** Number of the first request. Unused numbers create new events. */
   readonly from: number;
 }
 
 let ready: { readonly url: string; readonly frames: readonly Buffer[] } | undefined;
 
-/** Keeps `connections` requests in flight until every request was sent once. */
+/** Keeps `connections` requests in flight until every request has been sent once. */
 async function send(connections: number): Promise<number> {
   if (ready === undefined) throw new Error("call `make` before `send`");
   const { url, frames } = ready;
@@ -46,7 +45,7 @@ async function send(connections: number): Promise<number> {
 }
 
 const handlers = {
-  /** Creates and signs the requests of the next `send`, outside the measured time. */
+  /** Creates and signs the requests for the next `send`, so that this work is not timed. */
   make: ({ url, format, count, events, from }: Requests): void => {
     const { host } = new URL(url);
     const frames = Array.from({ length: count }, (_, nth) =>

@@ -16,8 +16,8 @@ const ours: Figure = {
 };
 
 /**
- * Measures events drained per second with handlers that do nothing. service-bot orders each conversation, deduplicates
- * and keeps done events. The peers do none of this.
+ * Measures events drained per second with no-op handlers. service-bot orders each conversation, deduplicates and keeps
+ * finished events. The peers do none of this.
  */
 export const benchmark: Benchmark = {
   title:

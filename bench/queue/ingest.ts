@@ -7,7 +7,7 @@ import { perSecond } from "../support/rate.ts";
 const BATCH = 50;
 const CONVERSATIONS = 4_000;
 
-/** Stores deliveries of 50 events in the database, one after the other, each with one call. */
+/** Stores deliveries of 50 events in the database one after the other, with one call each. */
 export const benchmark: Benchmark = {
   title: `20,000 events into PostgreSQL, ${BATCH} at a time, by one process (--quick: 5,000)`,
   quickRounds: 1,

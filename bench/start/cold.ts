@@ -10,18 +10,17 @@ import type { BarePlatform } from "../processes/platform.ts";
 import { makeBot } from "../support/bot.ts";
 import { type Program, start } from "../support/start.ts";
 
-/** Programs by sample name. */
 type Programs = Readonly<Record<string, Program>>;
 
 const bots = [
   { sample: "webhook", words: "a bot, DELIVERY=webhook" },
-  { sample: "auto", words: "a bot, as it is by default" },
+  { sample: "auto", words: "a bot with default settings" },
   { sample: "fresh", words: "a bot without a database file yet" },
 ];
 
-/** The generated starter with the packed service-bot, compared with the smallest Express server. */
+/** Compares the generated starter, which uses the packed service-bot, with a minimal Express server. */
 export const benchmark: Benchmark = {
-  title: "the starter from `node src/main.ts` to its first 200 of /readyz, and its memory",
+  title: "the starter, from `node src/main.ts` to the first 200 from /readyz, and its memory",
   warmUp: false,
   async prepare(setting): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
@@ -62,7 +61,7 @@ const figures: readonly Figure[] = [
     }),
   ),
   {
-    ...{ name: "a bot, as it is by default: idle memory", sample: "auto memory", unit: "MiB" },
+    ...{ name: "a bot with default settings: idle memory", sample: "auto memory", unit: "MiB" },
     target: { number: 6, bound: 90, is: "at most" },
   },
 ];
@@ -83,7 +82,7 @@ function programsOf(bot: string, origin: string, folder: string): Programs {
   };
 }
 
-/** Creates the database files, and loads the programs into the page cache. */
+/** Creates the database files, and loads the programs into the OS page cache. */
 async function startOnce(programs: Programs): Promise<void> {
   for (const program of Object.values(programs)) {
     const { stop } = await start(program, await reservePort());
@@ -92,8 +91,8 @@ async function startOnce(programs: Programs): Promise<void> {
 }
 
 /**
- * Starts the programs in turn. Returns the fastest start of each in ms, because other work on the machine can only add
- * to it.
+ * Starts the programs in turn. Returns the fastest start of each in ms, because other work on the machine can only slow
+ * a start down.
  */
 async function starts(programs: Programs, folder: string, { quick }: Setting): Promise<Samples> {
   const quickest: Record<string, number> = {};
@@ -108,14 +107,13 @@ async function starts(programs: Programs, folder: string, { quick }: Setting): P
   return quickest;
 }
 
-/** Uses a new database file, as on the first start. */
 function withoutFile({ auto }: Programs, folder: string, turn: number): Programs {
   if (auto === undefined) return {};
   const file = join(folder, `new-${process.hrtime.bigint()}-${turn}.db`);
   return { fresh: { ...auto, env: { ...auto.env, DATABASE_URL: `file:${file}` } } };
 }
 
-/** Measures idle memory two seconds after the programs were ready, side by side. Forces no garbage collection. */
+/** Measures all programs at once, two seconds after each is ready and without forcing a garbage collection. */
 async function memories(programs: Programs, { quick }: Setting): Promise<Samples> {
   const samples: Record<string, number> = {};
   const measure = async ([name, program]: [string, Program]) => {

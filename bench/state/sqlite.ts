@@ -4,10 +4,10 @@ import type { LayerBotProcess } from "../processes/layer-bot.ts";
 import { makeFolder } from "../support/folder.ts";
 import { layerFigures, layerSubjects } from "../support/layer.ts";
 
-/** The default of `CONCURRENCY`. */
+/** The default `CONCURRENCY`. */
 const CONCURRENCY = 16;
 
-/** Measures what state and timers cost in a file, for events that use them and for events that do not. */
+/** Measures the cost of state and timers on SQLite, for events that use them and for events that do not. */
 export const benchmark: Benchmark = {
   title:
     "10,000 events handled by a whole bot on SQLite, with state, timers, or neither (--quick: 4,000)",

@@ -6,8 +6,8 @@ import { withoutBotVariables } from "../../test/support/scaffolded.ts";
 const CREATE_BOT = fileURLToPath(new URL("../../create-bot.js", import.meta.url));
 
 /**
- * Creates a bot with create-bot and installs its production dependencies, as its container does. The package
- * service-bot is the packed checkout. Resolves to the bot's folder in `parent`.
+ * Creates a bot with create-bot and installs its production dependencies, as its Dockerfile does. Its service-bot is a
+ * packed copy of this checkout. Resolves to the bot's folder in `parent`.
  */
 export async function makeBot(parent: string): Promise<string> {
   const flags = ["--yes", "--no-install", "--no-git", "--pm", "npm"];

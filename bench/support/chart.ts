@@ -1,14 +1,13 @@
 import { COLOURS, count, fixed, GRID, opening, TEXT, text } from "./svg.ts";
 
-/** One line of a chart. Its points are in the order of `x`. */
+/** A line in a chart. Its points are sorted by `x`. */
 export interface Series {
-  /** Label beside the last point. */
+  /** Label next to the last point. */
   readonly name: string;
   readonly points: readonly Point[];
 }
 
 export interface Point {
-  /** Starting at 0. */
   readonly x: number;
   readonly y: number;
 }
@@ -23,15 +22,14 @@ export interface Chart {
 
 const WIDTH = 800;
 const HEIGHT = 400;
-/** The plot area. */
 const AREA = { left: 72, top: 74, right: 580, bottom: 330 };
 
-/** Minimum distance between two names at the ends of their lines. */
+/** Minimum vertical distance between the two line labels. */
 const APART = 44;
 
 /**
- * Draws a line chart as SVG that is readable on a light page and on a dark page. The x axis is logarithmic, with 0 one
- * step before the first positive point. The y axis begins at 0.
+ * Draws a line chart as an SVG that is readable on both light and dark pages. The x axis is logarithmic, with 0 one
+ * step before the first positive value. The y axis begins at 0.
  */
 export function lineChart({ title, axes, series }: Chart): string {
   const points = series.flatMap((each) => each.points);
@@ -59,7 +57,7 @@ interface Place {
   readonly y: number;
 }
 
-/** Returns a function from values to horizontal positions. */
+/** Returns a function that maps values to horizontal positions. */
 function acrossOf(values: readonly number[]): (x: number) => number {
   const first = Math.min(...values.filter((x) => x > 0));
   const before = values.includes(0) ? 1 : 0;
@@ -69,7 +67,7 @@ function acrossOf(values: readonly number[]): (x: number) => number {
   return (x) => AREA.left + margin + (steps(x) / all) * (AREA.right - AREA.left - 2 * margin);
 }
 
-/** Returns four to eight round numbers from 0 up to the highest value or beyond. */
+/** Returns up to eight round numbers, evenly spaced, from 0 to at least the highest value. */
 export function ticksUpTo(highest: number): number[] {
   const power = 10 ** Math.floor(Math.log10(highest));
   const step = [0.2, 0.5, 1, 2].map((each) => each * power).find((each) => highest / each <= 6);
@@ -77,7 +75,7 @@ export function ticksUpTo(highest: number): number[] {
   return Array.from({ length: Math.ceil(highest / by) + 1 }, (_, nth) => nth * by);
 }
 
-/** Returns the positions of the names, which keep their distance and their order. */
+/** Returns the vertical positions of the labels, moved apart if they overlap but in the same order. */
 function namesOf(ends: readonly number[]): number[] {
   const [first, second] = ends;
   if (first === undefined || second === undefined || Math.abs(first - second) >= APART)
@@ -105,7 +103,7 @@ function line(places: readonly Place[], colour = TEXT): string {
   return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2.5" stroke-linejoin="round"/>${dots.join("")}`;
 }
 
-/** Draws a line's name, and the ratio of its last point to its first. */
+/** Draws a line's name, and its last point as a share of its first. */
 function label({ name, points }: Series, y: number, colour = TEXT): string {
   const [first, last] = [points[0]?.y ?? Number.NaN, points.at(-1)?.y ?? Number.NaN];
   const x = AREA.right + 12;
@@ -113,7 +111,7 @@ function label({ name, points }: Series, y: number, colour = TEXT): string {
   return text(x, y, name, { colour, weight: 600 }) + text(x, y + 20, share, { size: 14 });
 }
 
-/** Such as 10,000 or 5 million. */
+/** For example, 10,000 or 5 million. */
 function short(value: number): string {
   return value >= 1_000_000 ? `${value / 1_000_000} million` : count(value);
 }

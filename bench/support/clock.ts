@@ -9,10 +9,10 @@ interface Timed {
 }
 
 /**
- * Checks that times from two processes can be subtracted. This requires one monotonic clock for all processes, as on
+ * Checks that times from different processes can be subtracted. All processes must share a monotonic clock, as on
  * Linux.
  *
- * @throws {Error} if a process has another clock
+ * @throws {Error} if a process uses a different clock
  */
 export async function requireOneClock(processes: readonly Timed[]): Promise<void> {
   for (const process of processes) {
@@ -21,8 +21,8 @@ export async function requireOneClock(processes: readonly Timed[]): Promise<void
     const after = monotonicNow();
     if (before <= there && there <= after) continue;
     throw new Error(
-      `process.hrtime of two processes disagrees (${there} is not from ${before} to ${after}), so no time from one ` +
-        "to the other can be measured here: run this benchmark on Linux, outside sandboxes that change the clock",
+      `process.hrtime differs between processes (${there} is not between ${before} and ${after}), so their times ` +
+        "cannot be compared. Run this benchmark on Linux, outside sandboxes that change the clock.",
     );
   }
 }

@@ -2,17 +2,17 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /**
- * A keep-alive connection to an `http:` origin, for one request at a time. Sends prepared bytes, and parses a response
- * only to find its end, because a sender must not be slower than the server it measures.
+ * A keep-alive connection to an `http:` origin that sends one request at a time. It sends prepared bytes, and parses a
+ * response only to find its end, because a sender must not be slower than the server it measures.
  */
 export class Connection {
   readonly #socket: Socket;
   #settle: ((error?: Error) => void) | undefined;
-  /** Bytes of an incomplete head that have arrived so far. */
+  /** Response head received so far, while it is incomplete. */
   #head: Buffer = EMPTY;
-  /** Bytes of the body that are still missing. "head" until the length is read, "chunks" for a chunked body. */
+  /** Body bytes still to come. "head" until the length is known, "chunks" for a chunked body. */
   #missing: number | "head" | "chunks" = 0;
-  /** Last bytes of a chunked body. */
+  /** Last bytes received of a chunked body. */
   #tail = "";
 
   static async open(url: string): Promise<Connection> {
@@ -31,7 +31,7 @@ export class Connection {
     );
   }
 
-  /** Sends one request. Calls `settle` once its response is complete, with an error unless the response was 2xx. */
+  /** Sends a request. Calls `settle` once the response is complete, with an error unless the status is 2xx. */
   send(bytes: Buffer, settle: (error?: Error) => void): void {
     this.#settle = settle;
     this.#head = EMPTY;

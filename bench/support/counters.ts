@@ -4,7 +4,7 @@ import type { QueueOptions } from "./queue.ts";
 
 const { Sqlite, pg } = drivers;
 
-/** A counter per conversation in a table beside the inbox, as an author would write it without `ctx.state()`. */
+/** A counter per conversation in a table next to the inbox, as a bot's author would write it without `ctx.state()`. */
 export interface Counters {
   /** Increments the counter in its own transaction. */
   increment(key: string): Promise<void>;
@@ -16,7 +16,7 @@ const READ = "SELECT value FROM counter WHERE key = $1";
 const WRITE =
   "INSERT INTO counter VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
 
-/** Opens the counters. On PostgreSQL, the pool has the default size of pg. */
+/** On PostgreSQL, the pool has pg's default size. */
 export async function openCounters({ url, schema }: QueueOptions): Promise<Counters> {
   const database = readDatabase(url);
   if (database.kind === "sqlite") return inFile(`${database.file}.counters`);
@@ -48,7 +48,6 @@ function inFile(file: string): Counters {
   };
 }
 
-/** Returns the counter as JSON, incremented. */
 function next(value: unknown): string {
   const { count } = typeof value === "string" ? JSON.parse(value) : { count: 0 };
   return JSON.stringify({ count: count + 1 });

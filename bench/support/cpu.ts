@@ -8,7 +8,7 @@ function cpuOf(sample: string): string {
   return `${sample} cpu`;
 }
 
-/** Runs work in a process, and samples the CPU time per event. */
+/** Runs work, and adds the process's CPU time per event to the samples. */
 export async function withCpu(
   name: string,
   process: Measured,
@@ -21,10 +21,10 @@ export async function withCpu(
   return { ...samples, [cpuOf(name)]: (cpuMs * 1000) / events };
 }
 
-/** CPU time per event, compared with a peer. These figures hold on a busy machine as well. */
+/** CPU time per event, compared with a peer. These figures hold even on a busy machine. */
 export function cpuFigures(ours: Figure, peer: Figure): Figure[] {
   const figure = ({ name, sample }: Figure): Figure => ({
-    ...{ name: `${name}: processor`, sample: cpuOf(sample), unit: "µs per event" },
+    ...{ name: `${name}: CPU time`, sample: cpuOf(sample), unit: "µs per event" },
   });
   return [figure(peer), { ...figure(ours), against: cpuOf(peer.sample) }];
 }

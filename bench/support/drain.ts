@@ -13,11 +13,11 @@ export interface DrainOptions {
 const clock = steadyClock();
 const log = createLogger({ level: "silent", secrets: [] });
 
-/** Sender on the channels. It has a subscriber, because a real bot always logs and therefore always subscribes. */
+/** Publisher on the diagnostics channels. A real bot always logs, so the channels have a subscriber here as well. */
 const bot = {};
 logFacts(bot, log);
 
-/** Handles every waiting event of an inbox with an empty handler. Resolves once every outcome is in the database. */
+/** Handles every waiting event in an inbox with a no-op handler. Resolves once every outcome is in the database. */
 export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<void> {
   const { concurrency, onBegin } = options;
   let handled = 0;

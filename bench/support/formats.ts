@@ -3,16 +3,15 @@ import { sign } from "../../src/signature/signature.ts";
 import type { LoadRequest } from "./frame.ts";
 import { eventId, type MessageEvent, messageEvent } from "./message.ts";
 
-/** Secret for every webhook. Base64 after its prefix, as Standard Webhooks requires. */
+/** Secret for all webhooks. The part after the prefix is base64, as Standard Webhooks requires. */
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw";
 
-/** Size of a body with one event. */
+/** Size of a body with one event, in bytes. */
 const BODY_BYTES = 300;
 
-/** Number of conversations, to which the direct messages go in turn. */
+/** Conversations that the direct messages are spread over. */
 const CONVERSATIONS = 4_000;
 
-/** Platforms whose webhooks a benchmark sends. */
 export type FormatName =
   | "service"
   | "github"
@@ -22,10 +21,13 @@ export type FormatName =
   | "standard"
   | "slack";
 
-/** Creates one signed request with its own events. `nth` makes the request unique. */
+/** Creates a signed request with new events. `nth` makes the request unique. */
 type Format = (nth: number, events: number) => LoadRequest;
 
-/** Requests in each platform's format, with one event of 300 bytes. Requests of `service` have `events` events. */
+/**
+ * Requests in each platform's format, with one event of 300 bytes. In the `service` format, a request has `events`
+ * events.
+ */
 export const formats: Readonly<Record<FormatName, Format>> = {
   service: (nth, events) => {
     const all = Array.from({ length: events }, (_, index) => messageOf(nth * events + index));
@@ -84,7 +86,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   },
 };
 
-/** Returns a direct message's event. A delivery with only this event has {@link BODY_BYTES} bytes. */
+/** Returns the event for a direct message. A delivery with only this event has {@link BODY_BYTES} bytes. */
 export function messageOf(nth: number): MessageEvent {
   const conversation = `c_${String(nth % CONVERSATIONS).padStart(6, "0")}`;
   const event = { id: eventId(nth), conversation };

@@ -5,7 +5,7 @@ export interface LoadRequest {
   readonly body?: string;
 }
 
-/** Returns the bytes of a request to a host such as `127.0.0.1:3000`. */
+/** Serializes an HTTP/1.1 request for a host such as `127.0.0.1:3000`. */
 export function frame(
   { method, path, headers = {}, body = "" }: LoadRequest,
   host: string,

@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import Sqlite, { type Database } from "better-sqlite3";
 import { openFile } from "../../src/inbox/sqlite/open.ts";
 
-/** Content of a file before the measurement. */
+/** Events in a file before the measurement. */
 export interface History {
   /** Done events, with their bodies. */
   readonly done: number;
@@ -25,28 +25,27 @@ export interface History {
   readonly pending: number;
 }
 
-/** Events of a conversation. The event `evt_000000000001` is of `c_0`, the next event is of `c_1`, and so on. */
+/** Events per conversation. They alternate: `evt_000000000001` belongs to `c_0`, the next event to `c_1`, and so on. */
 const EVENTS_OF_A_LANE = 25;
 
-/** Returns the number of conversations in a history. */
 export function lanesOf({ done, pending }: History): number {
   return Math.ceil((done + pending) / EVENTS_OF_A_LANE);
 }
 
 const CACHE = new URL("../../node_modules/.cache/service-bot-bench/", import.meta.url);
 
-/** Sources that define the file's content. If one changes, the file is created again. */
+/** Files that define the content. If any of them changes, the cached file is created again. */
 const SOURCES = [new URL("../../src/inbox/sqlite/sql/", import.meta.url), import.meta.url];
 
 /**
- * Copies a file with this history to `target`, which may exist. The file is created once and cached until the schema
- * changes.
+ * Copies a file with this history to `target`, replacing any existing file. The original is created once and cached
+ * until the schema changes.
  */
 export function copyHistory(history: History, target: string): void {
   const source = historyFile(history);
   removeDatabase(target);
   copyFileSync(source, target, constants.COPYFILE_FICLONE);
-  // Flushes the copy, because the disk would otherwise still be writing during the measurement.
+  // Flush the copy, because the disk would otherwise still be writing during the measurement.
   const file = openSync(target, "r+");
   fsyncSync(file);
   closeSync(file);
@@ -68,7 +67,7 @@ function historyFile(history: History): string {
   return file;
 }
 
-/** Writes a history with the schema of this version, in bulk because handling the events would take hours. */
+/** Writes a history with the current schema. Writes in bulk, because handling the events would take hours. */
 function makeHistory(file: string, history: History): void {
   openFile(file).close();
   const db = new Sqlite(file);
@@ -79,12 +78,12 @@ function makeHistory(file: string, history: History): void {
     addEvents(db, history);
     addLanes(db);
   })();
-  // The inbox's journal mode. The inbox sets the other pragmas when it opens the file.
+  // The inbox's journal mode. The inbox sets the other pragmas itself when it opens the file.
   db.pragma("journal_mode = WAL");
   db.close();
 }
 
-/** Writes one event every half second until 2026-01-01. Bodies have about 300 bytes. */
+/** Writes events half a second apart, ending at 2026-01-01. Each body has about 300 bytes. */
 function addEvents(db: Database, history: History): void {
   const { done, pending } = history;
   const all = done + pending;
@@ -109,7 +108,7 @@ function addEvents(db: Database, history: History): void {
   );
 }
 
-/** Writes the lanes as their events would have left them. */
+/** Writes the lanes as if their events had been handled. */
 function addLanes(db: Database): void {
   db.exec(
     `INSERT INTO lane (key, pending, ready_at, fence, done_ord, done_at)

@@ -20,7 +20,6 @@ export async function openInbox(
   return await PostgresInbox.open({ url, schema, maxBacklog: MAX_BACKLOG, onStatement });
 }
 
-/** Stores events, 1,000 per transaction. */
 export async function fillInbox(inbox: Inbox, events: readonly QueueEvent[]): Promise<void> {
   for (let from = 0; from < events.length; from += 1000) {
     await inbox.put(events.slice(from, from + 1000).map(toNewEvent), "webhook");

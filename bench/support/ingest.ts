@@ -8,7 +8,7 @@ import { withCpu } from "./cpu.ts";
 import type { FormatName } from "./formats.ts";
 import { perSecond } from "./rate.ts";
 
-/** Connections that a busy platform keeps open. */
+/** As many connections as a busy platform keeps open. */
 const CONNECTIONS = 64;
 
 /** A server that receives webhooks in a platform's format. */
@@ -16,22 +16,21 @@ export interface Taker {
   readonly url: string;
   readonly format: FormatName;
   readonly process: Child<Handlers>;
-  /** Completes deferred work, within the measured time. */
+  /** Completes deferred work. Counts towards the measured time. */
   finish(count: number): Promise<unknown>;
-  /** Completes work that a real bot would not do, outside the measured time. */
+  /** Does work that a real bot would not do, outside the measured time. */
   settle(): Promise<unknown>;
   close(): Promise<unknown>;
 }
 
 const nothing = () => Promise.resolve();
 
-/** Sends every request once and no event twice. Creating and signing requests is not timed. */
+/** Sends every request once and never repeats an event. Creating and signing requests is not timed. */
 export class Ingest {
   readonly #sender = new Child<Sender>("processes/sender.ts", { side: "load" });
   readonly #takers: Taker[] = [];
   #sent = 0;
 
-  /** Starts a receiver with an inbox on disk. */
   async receiver(): Promise<Taker> {
     const process = new Child<ReceiverProcess>("processes/receiver.ts", { side: "measured" });
     return this.#keep({
@@ -42,7 +41,7 @@ export class Ingest {
     });
   }
 
-  /** Starts a whole bot. It is finished when every event is handled and every outcome is stored. */
+  /** Starts a whole bot. Its `finish` resolves once every event is handled and every outcome is stored. */
   async bot(setting: BotSetting): Promise<Taker> {
     const process = new Child<BotProcess>("processes/bot.ts", {
       side: "measured",
@@ -56,7 +55,7 @@ export class Ingest {
     });
   }
 
-  /** Starts a minimal durable server. @param endsEvents whether it also stores outcomes */
+  /** Starts a minimal durable server. @param endsEvents true to store outcomes as well */
   async durable({ endsEvents }: { readonly endsEvents: boolean }): Promise<Taker> {
     const process = new Child<DurableServer>("processes/durable-server.ts", { side: "measured" });
     return this.#keep({
@@ -99,7 +98,7 @@ export class Ingest {
   }
 
   #keep(taker: Omit<Taker, "process"> & { readonly process: unknown }): Taker {
-    // Its own calls are not used after this point, so their names can be dropped from the type.
+    // The type can forget the process's own calls, because they are not used after this point.
     const kept = { ...taker, process: taker.process as Child<Handlers> };
     this.#takers.push(kept);
     return kept;

@@ -7,13 +7,13 @@ const CONNECTIONS = 64;
 
 export type Receiving = "bare" | "bot";
 
-/** Times in ms. */
+/** All times are in ms. */
 export interface Latencies extends OpenLoadResult {
-  /** From the last byte of the request to the first line of the handler. Empty for a server without handlers. */
+  /** Time from the last byte of the request to the first line of the handler. Empty for a server without handlers. */
   readonly begun: readonly number[];
 }
 
-/** A load and its receivers, each in its own process. */
+/** A load and the servers that receive it, each in its own process. */
 export class LatencyLab {
   readonly #load = new Child<OpenLoadProcess>("processes/open-load.ts", { side: "load" });
   readonly #bare = new Child<{ listen(): Promise<string> }>("peers/ingest/bare-hmac.mjs", {
@@ -39,9 +39,9 @@ export class LatencyLab {
   }
 
   /**
-   * Sends `count` deliveries, each with one new event, and waits until all are handled.
+   * Sends `count` deliveries of one new event each, and waits until all events are handled.
    *
-   * @param rate per second; if absent, all are due at once
+   * @param rate deliveries per second. If absent, all are due at once.
    */
   async run(to: Receiving, count: number, rate?: number): Promise<Latencies> {
     const from = this.#next;

@@ -6,12 +6,12 @@ import { perSecond } from "./rate.ts";
 
 const CONVERSATIONS = 4_000;
 
-/** Names of the uses, in table order. Every use is compared with the first. */
+/** The uses, in table order. Every use is compared with the first. */
 const uses: readonly (readonly [use: Use, name: string])[] = [
-  ["none", "a bot with neither"],
-  ["unused", "a bot with both, which the handler does not use"],
+  ["none", "a bot without state or timers"],
+  ["unused", "a bot with both, unused by the handler"],
   ["state", "the handler changes ctx.state()"],
-  ["by hand", "the handler changes a table of its own"],
+  ["by hand", "the handler changes its own table"],
   ["timer", "the handler sets a timer"],
 ];
 
@@ -33,7 +33,7 @@ export function layerSubjects({
 }: LayerSubjects): Subject[] {
   return uses.map(([use]) => async (): Promise<Samples> => {
     await settle?.();
-    // Each event has its own transaction here, so the full number would take longer than all other uses together.
+    // With one transaction per event, the full number of events would take longer than all other uses together.
     const size = use === "by hand" ? count / 5 : count;
     const events = makeEvents(size, CONVERSATIONS);
     const { ms, cpuMs, statements } = await process.call(
@@ -52,11 +52,11 @@ export function layerSubjects({
   });
 }
 
-/** @param statements what the table calls the statements */
+/** @param statements name of the statement count in the table */
 export function layerFigures(concurrency: number, statements: string): Figure[] {
   const measures = [
     { of: "", what: "", unit: "events/s" },
-    { of: " cpu", what: ": processor", unit: "µs per event" },
+    { of: " cpu", what: ": CPU time", unit: "µs per event" },
     { of: " statements", what: `: ${statements}`, unit: "per event" },
   ];
   return measures.flatMap(({ of, what, unit }) =>

@@ -1,11 +1,11 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Lets a server listen on a free port of the loopback address. Resolves to its origin. */
+/** Starts a server on a free port of 127.0.0.1. Resolves to its origin. */
 export function listenOnLoopback(server: Server): Promise<string> {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
-      // A listening TCP server's address always has this shape.
+      // The address of a listening TCP server always has this type.
       resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     });
   });

@@ -3,10 +3,10 @@ import { PostgresServer } from "../../test/support/postgres/server.ts";
 import { Child } from "../harness/child.ts";
 import type { QueueProcess } from "./queue.ts";
 
-/** Settings from docs/operate/scaling.md. The tests set an interval of 1 s, which no real server uses. */
+/** The setting from docs/operate/scaling.md. The test server's default of 1 s would be unrealistic here. */
 const SETTINGS = ["autovacuum_naptime=10"];
 
-/** A server and the processes that have a queue in it, each in its own schema. */
+/** A PostgreSQL server and the queue processes that use it, each in its own schema. */
 export class Queues {
   readonly #server: PostgresServer;
   readonly #processes: Child<QueueProcess>[] = [];
@@ -36,7 +36,7 @@ export class Queues {
     return ours;
   }
 
-  /** Vacuums and writes a checkpoint, because otherwise the server could do so in the middle of a measurement. */
+  /** Vacuums and writes a checkpoint now, so that neither happens in the middle of a measurement. */
   async settle(): Promise<void> {
     const server = { url: this.#server.url() };
     await look(server, "VACUUM ANALYZE");

@@ -1,40 +1,37 @@
 import type { Handlers } from "../harness/child.ts";
 import { eventId } from "./message.ts";
 
-/**
- * Calls that every process with a queue handles, both service-bot's (`bench/processes/queue.ts`) and of the peers
- * (`bench/peers/`).
- */
+/** Calls handled by every queue process: service-bot's (`bench/processes/queue.ts`) and the peers' (`bench/peers/`). */
 export interface QueueProcess extends Handlers {
   /** Creates missing tables. */
   open(options: QueueOptions): Promise<void>;
   /** Stores events. Not timed. */
   fill(events: readonly QueueEvent[]): Promise<void>;
-  /** Stores events, one batch after the other, each in one call. */
+  /** Stores the batches one after the other, with one call each. */
   ingest(batches: readonly (readonly QueueEvent[])[]): Promise<Measured>;
-  /** Stores events in one call each, with `together` calls at a time. Only service-bot implements it. */
+  /** Stores each event in its own call, with `together` calls in flight. Only service-bot implements this call. */
   ingestTogether(events: readonly QueueEvent[], together: number): Promise<Measured>;
   /**
-   * Handles every event with an empty handler. Measures from the first handler until the last outcome is in the
+   * Handles every event with a no-op handler. Measures from the first handler until the last outcome is in the
    * database.
    *
-   * @param count number of events, if one process handles all of them
-   * @param concurrency lanes at work at once in service-bot; the settings of the peers are in their files
+   * @param count number of waiting events
+   * @param concurrency lanes handled at once. Only for service-bot: each peer's settings are in its file.
    */
   drain(count: number, concurrency?: number): Promise<Measured>;
-  /** Leases `lanes` lanes, `limit` at a time, and completes their events. Only service-bot implements it. */
+  /** Leases `lanes` lanes, `limit` at a time, and completes their events. Only service-bot implements this call. */
   claim(lanes: number, limit: number): Promise<Measured>;
   close(): Promise<void>;
 }
 
 export interface QueueOptions {
-  /** `postgres://…`, or `file:` and a path. */
+  /** A `postgres://` or `file:` URL. */
   readonly url: string;
-  /** Ignored for a file. */
+  /** Ignored for SQLite. */
   readonly schema: string;
 }
 
-/** A message in a conversation, the most common event of a bot. */
+/** A message in a conversation, which is a bot's most common event. */
 export interface QueueEvent {
   readonly id: string;
   readonly conversation: string;
@@ -42,14 +39,14 @@ export interface QueueEvent {
 
 export interface Measured {
   readonly ms: number;
-  /** Round trips to the database. 0 for a file. */
+  /** Round trips to the database. 0 for SQLite. */
   readonly trips: number;
 }
 
-/** Numbers below this belong to events of a history (history.ts). */
+/** Lower numbers belong to the events of a history (history.ts). */
 let made = 100_000_000_000;
 
-/** Creates new events in `conversations` conversations. The conversation numbers are `step` apart. */
+/** Creates new events in `conversations` conversations, whose numbers are `step` apart. */
 export function makeEvents(count: number, conversations: number, step = 1): QueueEvent[] {
   return Array.from({ length: count }, (_, nth) => {
     made += 1;

@@ -1,4 +1,3 @@
-/** Converts a count within `ms` milliseconds to a rate per second. */
 export function perSecond(count: number, ms: number): number {
   return count / (ms / 1000);
 }

@@ -6,12 +6,12 @@ import { complete } from "../../scripts/registry/program.ts";
 import { commandsOf } from "../../scripts/registry/toolchain.ts";
 import type { Figure, Samples, Stage, Subject } from "../harness/benchmark.ts";
 
-/** A published scaffolder, and the flags with which it asks no questions and only writes files. */
+/** A published scaffolder. With its `flags`, it asks no questions and only writes files. */
 interface Scaffolder {
   readonly key: "ours" | "peer";
   readonly name: string;
   readonly version: string;
-  /** Argument of `npm create`: the package without `create-`. */
+  /** The argument for `npm create`, which is the package name without `create-`. */
   readonly initializer: string;
   readonly flags: readonly string[];
 }
@@ -38,16 +38,16 @@ const MEASURES = [
   { measure: "cold", unit: "ms", words: "npm create with an empty cache, without install" },
   { measure: "packed", unit: "bytes", words: "tarball" },
   { measure: "unpacked", unit: "bytes", words: "package on disk" },
-  { measure: "packages", unit: "packages", words: "installed for it" },
+  { measure: "packages", unit: "packages", words: "installed packages" },
 ] as const;
 
-/** Each measure of both scaffolders. A ratio under 1 means that create-bot is faster or smaller. */
+/** Each measure for both scaffolders. A ratio below 1 means that create-bot is faster or smaller. */
 export const figures: readonly Figure[] = MEASURES.flatMap(({ measure, unit, words }) => [
   { name: `create-vite: ${words}`, sample: `peer ${measure}`, unit },
   { name: `ours: ${words}`, sample: `ours ${measure}`, unit, against: `peer ${measure}` },
 ]);
 
-/** Installs both scaffolders from a registry. @param starts runs of each scaffolder, of which the fastest counts */
+/** Installs both scaffolders from a registry. @param starts runs of each scaffolder; only the fastest counts */
 export async function scaffoldersFrom(registryUrl: string, starts: number): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
   const commands = await commandsOf("node24", "npm");
@@ -69,7 +69,6 @@ type Place = () => ReturnType<typeof emptyHome>;
 
 interface Installed extends Scaffolder {
   readonly at: Awaited<ReturnType<Place>>;
-  /** Path of the scaffolder's command. */
   readonly command: string;
   readonly sizes: Samples;
 }
@@ -111,8 +110,8 @@ async function bytesIn(folder: string): Promise<number> {
 }
 
 /**
- * Runs the installed commands in turn, as npm starts them. Returns the fastest run of each in ms, because other work on
- * the machine can only add to it.
+ * Runs the installed commands in turn, the way npm does. Returns the fastest run of each in ms, because other work on
+ * the machine can only slow a run down.
  */
 async function written(installed: readonly Installed[], times: number): Promise<Samples> {
   const quickest: Record<string, number> = {};

@@ -2,7 +2,7 @@ import { Child } from "../harness/child.ts";
 import { makeFolder } from "./folder.ts";
 import type { QueueProcess } from "./queue.ts";
 
-/** Files with a queue, and the process of each. */
+/** SQLite files with a queue each, and the processes that use them. */
 export class QueueFiles {
   readonly #folder = makeFolder();
   readonly #processes: Child<QueueProcess>[] = [];

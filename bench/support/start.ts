@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { onCore } from "../harness/cores.ts";
 
-/** A server that is started the way its users start it. */
+/** A server to start the way its users start it. */
 export interface Program {
   readonly cwd: string;
   readonly file: string;
@@ -15,14 +15,14 @@ export interface Program {
 }
 
 export interface Started {
-  /** From the start of the process to the first 200, in ms. */
+  /** Time from the start of the process to the first 200, in ms. */
   readonly ms: number;
   /** Current resident memory, in MiB. */
   memory(): number;
   stop(): Promise<void>;
 }
 
-/** In ms. Interval of the requests until the server is ready. */
+/** Polling interval until the server is ready, in ms. */
 const ASK_MS = 2;
 
 /** Starts a program on a free port. @throws {Error} if it ends before it is ready */
@@ -34,7 +34,7 @@ export async function start({ cwd, file, env, path }: Program, port: number): Pr
   const child = spawn(program, args, { ...options, stdio: "ignore" });
   const exited = once(child, "exit");
   while ((await ask(port, path)) !== 200) {
-    if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`${file} exited with code ${child.exitCode}`);
     await pause(ASK_MS);
   }
   const ms = performance.now() - began;
@@ -49,8 +49,8 @@ export async function start({ cwd, file, env, path }: Program, port: number): Pr
 }
 
 /**
- * Returns the response's status, `undefined` if the server does not respond. Uses a plain socket because an HTTP client
- * would use CPU time that the started process needs.
+ * Returns the response status, or `undefined` if the server does not respond. Uses a plain socket, because an HTTP
+ * client would take CPU time from the process that is starting.
  */
 function ask(port: number, path: string): Promise<number | undefined> {
   return new Promise((resolve) => {
@@ -61,7 +61,7 @@ function ask(port: number, path: string): Promise<number | undefined> {
       status = Number(head.toString("latin1", 9, 12));
       socket.destroy();
     });
-    // Connections are refused until the server listens. A "close" follows each "error".
+    // Connections are refused until the server is listening. A "close" follows each "error".
     socket.on("error", () => undefined);
     socket.on("close", () => resolve(status));
   });

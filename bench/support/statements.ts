@@ -2,7 +2,7 @@ import { drivers } from "./drivers.ts";
 
 const { Sqlite, pg } = drivers;
 
-/** Counts the statements of this process from now on: executions on SQLite, round trips on PostgreSQL. */
+/** Starts counting this process's statements: executions on SQLite, round trips on PostgreSQL. */
 export function countStatements(): () => number {
   let count = 0;
   const watch = (methods: object, names: readonly string[]) => {

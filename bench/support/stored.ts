@@ -6,21 +6,21 @@ import { copyHistory, type History, lanesOf } from "./history.ts";
 import { makeEvents, type QueueProcess } from "./queue.ts";
 import { perSecond } from "./rate.ts";
 
-/** Number of active conversations, spread evenly over the history's conversations. */
+/** Active conversations, spread evenly over the history's conversations. */
 const CONVERSATIONS = 4_000;
 
-/** Deliveries that arrive together. Each has one event, and all share a commit. */
+/** Deliveries that arrive together. Each has one event, and all of them share a commit. */
 const TOGETHER = 64;
 
-/** `CONCURRENCY` for a busy bot, the same as in bench/dispatch/drain.ts. */
+/** The same `CONCURRENCY` for a busy bot as in bench/dispatch/drain.ts. */
 const CONCURRENCY = 1_000;
 
-/** A file counts as unchanged until it has grown by this share. */
+/** A file that has grown by less than this share counts as unchanged. */
 const GROWTH = 0.1;
 
 const HOUR = 3_600_000;
 
-/** Retention settings that delete nothing. */
+/** Retention so long that nothing is deleted. */
 const KEEP = { bodiesMs: 1e15, idsMs: 1e15, deadLettersMs: 1e15 };
 
 /** Events per second. */
@@ -29,15 +29,15 @@ export interface Rates {
   readonly dispatch: number;
 }
 
-/** Inboxes in files with a history, each in its own process. */
+/** Inboxes on files that have a history, each in its own process. */
 export class StoredInboxes {
   readonly #folder = makeFolder();
   readonly #processes: Child<QueueProcess>[] = [];
 
   /**
    * @param done events in the file
-   * @returns a function that stores and handles `count` events. Each run finds the file almost unchanged, because the
-   * history's lanes are idle.
+   * @returns a function that stores and handles `count` events. Each run finds the history almost unchanged, because
+   * its lanes are idle.
    */
   add(done: number): (count: number) => Promise<Rates> {
     const history: History = { done, pending: 0 };
@@ -68,7 +68,7 @@ export class StoredInboxes {
   }
 }
 
-/** Runs the inbox with a clock one hour ahead, so that it does its idle work. */
+/** Runs the inbox's idle work now, by setting its clock one hour ahead. */
 async function rest(file: string): Promise<void> {
   const clock = { ...systemClock, now: () => systemClock.now() + HOUR };
   const inbox = new SqliteInbox({ file, clock });

@@ -1,9 +1,9 @@
-/** Colours that are readable on white and on black. */
+/** Colours that are readable on both white and black. */
 export const COLOURS: readonly string[] = ["#1f7fd6", "#d9730d"];
 export const TEXT = "#7a828b";
 export const GRID = "#8b949e";
 
-/** Returns the start of an SVG picture that is readable on light and dark pages. `</svg>` ends it. */
+/** Returns the opening of an SVG, up to its title. The caller appends `</svg>`. */
 export function opening(width: number, height: number, title: string): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +
@@ -28,7 +28,7 @@ export function text(x: number, y: number, words: string, look: Look): string {
   return `<text x="${fixed(x)}" y="${fixed(y)}" fill="${colour}" text-anchor="${anchor}"${own.join("")}>${escaped(words)}</text>`;
 }
 
-/** Such as 12,345. */
+/** For example, 12,345. */
 export function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }

@@ -1,4 +1,4 @@
-// Loaded at run time, because the bundler of this file does not read the sources of the checkout.
+// Loaded at run time, because VitePress bundles this file, and the bundler does not read the sources outside `site/`.
 const { siteConfig } = await import(new URL("../../scripts/site/config.ts", import.meta.url).href);
 
 export default siteConfig();

@@ -12,7 +12,7 @@ async function reply({ payload }) {
   await response.json();
 }
 
-// A bot without an inbox, as in tutorials. A crash loses the events it has acknowledged.
+// A bot without an inbox, as most tutorials show it. A crash loses events that it has already acknowledged.
 const app = express();
 app.post("/webhook", express.raw({ type: "*/*" }), async (request, response) => {
   if (!verified(request.headers["x-service-signature"], request.body)) {

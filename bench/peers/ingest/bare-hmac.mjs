@@ -1,7 +1,7 @@
 import { serve } from "./serve.mjs";
 import { verified } from "./verify.mjs";
 
-// Verifies and parses each request, responds, and stores nothing.
+// Verifies and parses each request and responds, but stores nothing.
 serve((request, response) => {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));

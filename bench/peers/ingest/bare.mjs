@@ -1,6 +1,6 @@
 import { serve } from "./serve.mjs";
 
-// Reads the body and responds, to measure the cost of node:http alone.
+// Measures the cost of node:http alone.
 serve((request, response) => {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));

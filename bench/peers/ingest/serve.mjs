@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { answer } from "../../harness/child.ts";
 import { listenOnLoopback } from "../../support/loopback.ts";
 
-/** Serves one listener on a free port. The benchmark calls `listen` for its origin. */
+/** Serves a request listener on a free port. The benchmark calls `listen` to get the origin. */
 export function serve(listener) {
   const server = createServer(listener);
   answer({

@@ -1,4 +1,4 @@
-/** Corrects roles of the default theme that axe-core rejects, initially and after each change of the page. */
+/** Corrects the default theme's ARIA roles that axe-core rejects, now and whenever the page changes. */
 export function improveRoles(): void {
   const observer = new MutationObserver(improve);
   const attributeFilter = ["id", "aria-selected"];
@@ -8,7 +8,7 @@ export function improveRoles(): void {
 
 function improve(): void {
   document.querySelector(".VPHome")?.setAttribute("role", "main");
-  // The style sheet draws the shortcut, because the button is named "Search".
+  // The shortcut is not part of the name of the button, "Search", so the style sheet draws the letter instead.
   const letter = document.querySelector(".DocSearch-Button-Key:last-child");
   if (letter?.textContent) letter.textContent = "";
   // The heading around the arrow is already a button.
@@ -29,7 +29,7 @@ function improve(): void {
     improveResult(item);
 }
 
-/** Makes the link of a search result the option, because an option may not contain a link. */
+/** Moves the `option` role from the list item to its link, because an option must not contain a link. */
 function improveResult(item: Element): void {
   const link = item.querySelector("a");
   if (link === null) return;
