@@ -20,7 +20,7 @@ type Reply = { readonly id: number } & ({ readonly value: unknown } | { readonly
 
 export interface ChildOptions {
   readonly side: Side;
-  /** Where standard output goes: the terminal, or /dev/null. Default `inherit`. */
+  /** Destination of standard output: the terminal, or /dev/null. Default `inherit`. */
   readonly output?: "inherit" | "ignore";
   /** Environment variables added to those of this process. */
   readonly env?: Readonly<Record<string, string>>;

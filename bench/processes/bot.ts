@@ -7,7 +7,7 @@ import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
 /** Event number and start time of each handler run. */
 export type Begun = readonly (readonly [number: number, at: number])[];
 
-/** What the handler does: nothing, record its start time, or send a message to the platform. */
+/** The handler does nothing, records its start time, or sends a message to the platform. */
 type Handler = "nothing" | "notes" | "replies";
 
 export interface BotSetting {

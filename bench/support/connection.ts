@@ -10,7 +10,7 @@ export class Connection {
   #settle: ((error?: Error) => void) | undefined;
   /** Response head received so far, while it is incomplete. */
   #head: Buffer = EMPTY;
-  /** Body bytes still to come. "head" until the length is known, "chunks" for a chunked body. */
+  /** Body bytes still to come. "head" until the head is complete, "chunks" for a chunked body. */
   #missing: number | "head" | "chunks" = 0;
   /** Last bytes received of a chunked body. */
   #tail = "";

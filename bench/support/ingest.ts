@@ -8,7 +8,7 @@ import { withCpu } from "./cpu.ts";
 import type { FormatName } from "./formats.ts";
 import { perSecond } from "./rate.ts";
 
-/** As many connections as a busy platform keeps open. */
+/** Number of connections that a busy platform keeps open. */
 const CONNECTIONS = 64;
 
 /** A server that receives webhooks in a platform's format. */

@@ -8,7 +8,7 @@ import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot, serviceBotEnds } from "./cli.ts";
 
-// All other CLI features are tested in process (command.ts).
+// The other CLI tests run in process (command.ts).
 
 async function runShell(command: string, cwd: string) {
   return await promisify(execFile)("sh", ["-ec", command], { cwd });

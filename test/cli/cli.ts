@@ -4,11 +4,11 @@ import { TestProcess } from "../support/process.ts";
 export interface CliOptions {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
-  /** User who runs the command. Running as another user requires root. */
+  /** User that runs the command. Only root can run it as another user. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Starts `service-bot` as a process with exactly this environment. */
+/** Runs `service-bot` as a separate process with exactly this environment. */
 export function serviceBot(args: readonly string[], options: CliOptions = {}): TestProcess {
   return new TestProcess([CLI, ...args], { ...options, bareEnv: true });
 }

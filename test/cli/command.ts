@@ -7,11 +7,14 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 export interface CommandOptions {
   /** Working directory. Default: an empty folder. */
   readonly cwd?: string;
-  /** Environment, except `PATH`. */
+  /** Environment variables in addition to `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs `service-bot` in this process to its end. Tests that need a separate process are in bin.system.test.ts. */
+/**
+ * Runs `service-bot` in this process, and waits for it to end. Tests that need a separate process are in
+ * bin.system.test.ts.
+ */
 export async function runCommand(
   args: readonly string[],
   options: CommandOptions = {},
@@ -21,21 +24,20 @@ export async function runCommand(
   return { code, out: command.stdout.join("\n"), err: command.stderr.join("\n") };
 }
 
-/** Starts `service-bot` in this process, and stops it when the test ends. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): Command {
   const command = new Command(args, options);
   onTestFinished(async () => void (await command.stop()));
   return command;
 }
 
-/** Runs part of a command with its own folder and environment. */
+/** Runs part of a command in its own folder and environment. */
 export async function runAt<T>(
   { cwd = temporaryFolder(), env = {} }: CommandOptions,
   work: () => T | Promise<T>,
 ): Promise<T> {
   const surroundings = { cwd, env: { PATH: process.env["PATH"], ...env } };
   enter(surroundings);
-  // Even a test that times out must restore the process's state for the next test.
+  // Restore the process's state even if the test times out.
   onTestFinished(() => leave(surroundings));
   try {
     return await work();
@@ -48,7 +50,6 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 const current = new AsyncLocalStorage<{ readonly stdout: Lines; readonly stderr: Lines }>();
 
-/** A command in this process, with its own output, environment and working directory. */
 export class Command {
   readonly exited: Promise<number>;
   readonly #stdout = new Lines();
@@ -67,7 +68,6 @@ export class Command {
     return this.#stderr.all;
   }
 
-  /** Resolves to the first matching line on standard output. */
   async line(fits: (line: string) => boolean): Promise<string> {
     const isOver = this.exited.then(() => true);
     for (let over = false; ; ) {
@@ -78,7 +78,7 @@ export class Command {
     }
   }
 
-  /** Sends a signal to the commands in this process. Resolves to this command's exit code. */
+  /** Sends a signal to every command in this process. Resolves to this command's exit code. */
   async stop(signal: (typeof SIGNALS)[number] = "SIGTERM"): Promise<number> {
     for (const listener of takeListeners(signal)) listener(signal);
     return await this.exited;
@@ -110,13 +110,13 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Environment and folder of each running command. The process has those of the command started last. */
+/** Environment and folder of each running command. Those of the latest command are in effect. */
 const entered: Surroundings[] = [];
 
-/** Restores the environment and the folder that the process had before the first command. */
+/** Restores the environment and folder from before the first command. */
 let restoreProcess = (): void => undefined;
 
-/** Signal listeners that existed before the first command. */
+/** Signal listeners from before the first command. */
 let foreign = new Set<NodeJS.SignalsListener>();
 
 function enter(surroundings: Surroundings): void {
@@ -134,7 +134,7 @@ function enter(surroundings: Surroundings): void {
   apply(surroundings);
 }
 
-/** Idempotent. */
+/** May be called twice. */
 function leave(surroundings: Surroundings): void {
   const index = entered.indexOf(surroundings);
   if (index < 0) return;
@@ -152,14 +152,13 @@ function apply({ cwd, env }: Surroundings): void {
   Object.assign(process.env, env);
 }
 
-/** Removes and returns the commands' listeners for a signal. */
 function takeListeners(signal: (typeof SIGNALS)[number]): NodeJS.SignalsListener[] {
   const listeners = process.listeners(signal).filter((listener) => !foreign.has(listener));
   for (const listener of listeners) process.off(signal, listener);
   return listeners;
 }
 
-/** Redirects each command to its own output. Returns a function that restores the process's output. */
+/** Sends each command's output to its own buffer. Returns a function that restores the process's output. */
 function redirectOutput(): () => void {
   const names = ["stdout", "stderr"] as const;
   const before = names.map((name) => {

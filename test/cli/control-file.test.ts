@@ -11,7 +11,7 @@ interface Ready {
   readonly controlToken: string;
 }
 
-/** Starts `service-bot platform` in a folder, with its state file at the default path. */
+/** Starts a platform in a folder, with its state file at the default path. */
 async function startIn(folder: string, ...flags: readonly string[]) {
   const platform = startCommand(["platform", "--port", "0", "--json", ...flags], { cwd: folder });
   const ready: Ready = JSON.parse(await platform.line((line) => line.startsWith("{")));
@@ -51,7 +51,7 @@ describe("the control token of a platform", () => {
       expect((await runCommand(args, { cwd })).code).toBe(0);
     }
     await platform.stop();
-    // The state file's folder is deleted if it is empty.
+    // The platform deletes its state folder if the folder is empty.
     expect(readdirSync(folder)).toEqual(["src"]);
   });
 

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
 import { runCommand } from "./command.ts";
 
-/** Creates a bot's folder with this checkout's sources in node_modules. */
+/** Creates a bot's folder whose `service-bot` is this checkout's sources. */
 function botFolder(greeting: string): string {
   const folder = temporaryFolder();
   linkPackage(folder, { ".": "./src/index.ts", "./env": "./src/env.ts" });
@@ -28,8 +28,8 @@ function botFolder(greeting: string): string {
 }
 
 /**
- * Creates a folder with a bot that receives deliveries. With port 0, the bot would poll instead, and skip events from
- * before its first poll.
+ * Creates a bot that receives deliveries. With port 0, the bot would poll instead, and would skip events from before
+ * its first poll.
  */
 async function deliveredFolder(): Promise<string> {
   const folder = botFolder("hi");
@@ -128,7 +128,7 @@ describe("service-bot dev", () => {
     const taken = await listenUntilEnd(createServer());
     const port = Number(new URL(taken.url).port);
     writeFileSync(join(folder, ".env"), `SERVICE_BASE_URL=${taken.url}\n`);
-    // The port may already be in use. In both cases the bot takes the next port.
+    // The port may already be in use. Either way, the bot takes the next port.
     const usual = createServer().on("error", () => undefined);
     onTestFinished(() => void usual.close());
     await new Promise((resolve) =>

@@ -13,7 +13,7 @@ import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "./command.ts";
 
-/** Number of hostile texts per command. fast-check prints the seed of a failure. */
+/** Hostile texts per command. fast-check prints the seed of a failure. */
 const numRuns = 15;
 
 let env: Record<string, string> = {};
@@ -24,7 +24,7 @@ beforeEach(() => {
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Returns a command's output, after checking that it contains nothing hostile. */
+/** Returns a command's output after checking that nothing in it is hostile. */
 async function safeOutput(...args: readonly string[]): Promise<string> {
   const { out, err } = await runCommand(args, { env });
   return expectSafe([out, err].join("\n").trim());
@@ -37,7 +37,7 @@ function expectSafe(output: string): string {
   return output;
 }
 
-/** Collects output that this process writes outside commands. Returns a function that removes and returns it. */
+/** Collects what this process prints outside commands. The returned function empties the collection. */
 function collectOutput(): () => string {
   const written: string[] = [];
   vi.spyOn(process.stdout, "write").mockImplementation((chunk) => written.push(String(chunk)) > 0);
@@ -48,7 +48,7 @@ function forHostileTexts(check: (text: string) => Promise<void>): Promise<void> 
   return fc.assert(fc.asyncProperty(hostileText, check), { numRuns });
 }
 
-/** Starts a server that puts a hostile text in every response. The test can change the text and the status. */
+/** Starts a server that puts a hostile text into every response. The test may change the text and the status. */
 async function hostileServer(): Promise<{ readonly url: string; text: string; status: number }> {
   const state = { url: "", text: "", status: 200 };
   const server = createServer((_request, response) => {
@@ -172,11 +172,11 @@ test("the command line writes in one place", () => {
         readFileSync(join(CLI_SOURCES, file), "utf8"),
       ),
     );
-  // `main.ts` runs on any version of Node, before other modules load.
+  // `main.ts` must run on any version of Node, so it prints before it loads other modules.
   expect(writers.sort()).toEqual(["main.ts", "output.ts"]);
 });
 
-/** Creates one dead letter in which every external text is hostile. */
+/** Creates a dead letter in which every external text is hostile. */
 async function fillInbox(file: string, text: string): Promise<void> {
   const inbox = new SqliteInbox({ file });
   const event = { ...message("evt_1", "a"), lane: `dm:${text}`, type: text, trace: text };

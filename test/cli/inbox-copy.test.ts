@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "./command.ts";
 import { inboxTemplate } from "./inbox-template.ts";
 
-// Copies into PostgreSQL are tested in inbox.postgres.test.ts.
+// inbox.postgres.test.ts tests copies into PostgreSQL.
 
 const putInbox = inboxTemplate(fillInbox);
 

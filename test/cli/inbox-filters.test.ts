@@ -16,7 +16,9 @@ let folder: string;
 
 const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder });
 
-/** There are 25 dead letters, one a minute; the last ended an hour ago. The odd-numbered ones arrived by polling. */
+/**
+ * Creates 25 dead letters, one per minute. The last one ended an hour ago. The odd-numbered ones arrived by polling.
+ */
 const putInbox = inboxTemplate(async (file) => {
   const clock = new ManualClock(Date.now() - HOUR - 25 * 60_000);
   const made = new SqliteInbox({ file, clock });

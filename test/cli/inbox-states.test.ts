@@ -12,7 +12,7 @@ import { inboxTemplate } from "./inbox-template.ts";
 const LEASE = 60_000;
 const START = Date.now() - 3 * 60_000 - 500;
 
-/** There are three states, written three minutes ago, and two timers. */
+/** Creates three states, written three minutes ago, and two timers. */
 const putInbox = inboxTemplate(async (file) => {
   const made = new SqliteInbox({ file, clock: new ManualClock(START) });
   const end = async (id: string, some: Parameters<typeof made.complete>[1]) => {

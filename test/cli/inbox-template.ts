@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
 
-/** Fills an inbox once for all tests in a file. Returns a function that copies the inbox to a path. */
+/** Fills an inbox once for all tests in a file. Returns a function that copies it to a path. */
 export function inboxTemplate(
   fill: (file: string) => Promise<void>,
 ): (file: string) => Promise<void> {

@@ -15,7 +15,7 @@ import { serviceBot } from "./cli.ts";
 import { runCommand } from "./command.ts";
 import { inboxTemplate } from "./inbox-template.ts";
 
-// Commands that behave the same in both stores are tested in inbox.test.ts, inbox-copy.test.ts and similar files.
+// Commands that behave the same on both stores are tested in inbox.test.ts, inbox-copy.test.ts and similar files.
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -94,7 +94,7 @@ describe("service-bot inbox on PostgreSQL", () => {
   });
 });
 
-/** Locks a table, so that the copy stops at its first row until the lock is released. */
+/** Locks a table, so that a copy stops at the table's first row until the lock is released. */
 async function stopAt(table: string): Promise<{ stands(): Promise<void>; goOn(): Promise<void> }> {
   await (await openAt(place)).close();
   const number = Math.floor(Math.random() * 1e9);
@@ -125,7 +125,7 @@ test.each(["event", "webhook_type"])(
     killed.kill("SIGKILL");
     await killed.exited;
     await expect(openAt(place)).rejects.toMatchObject({ code: "INBOX_UNFINISHED" });
-    // The bot can still use the source inbox, which is unchanged and no longer locked.
+    // The bot can still use the source inbox, which is unchanged and unlocked again.
     const bot = new SqliteInbox({ file });
     await bot.put([], "poll", [{ name: "events", position: "evt_0778" }]);
     await bot.close();
@@ -155,7 +155,7 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
     bot.on("dm.message", async (ctx) => {
       const { name } = ctx.payload.from;
       if (name === "Ben" && down) throw new RetryLater(3_600_000);
-      // A run that waits for an earlier reply does not get past this line.
+      // A run that must wait for an earlier reply does not get past this line.
       if (name !== "Cleo") await ctx.reply(`Hi ${name}, about ${ctx.event.id}`);
       ran.push(ctx.event.id);
       if (name === "Cleo") throw new GiveUp("never");
@@ -178,7 +178,8 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
   await until(before, ({ done, dead, pending }) => done === 2 && dead === 1 && pending === 3);
   await before.stop();
   down = false;
-  // Simulates a crash between sending the reply to Dan and recording it. The run no longer waits for the reply to Ben.
+  // Simulate a crash after the reply to Dan was sent, but before it was recorded. The run no longer waits for the reply
+  // to Ben.
   const db = new Sqlite(file);
   db.prepare("UPDATE step SET state = 'open', result = NULL, ref = NULL WHERE event_id = ?").run(
     dan,
@@ -189,7 +190,7 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
   ).run(dan);
   db.exec("UPDATE lane SET ready_at = 0 WHERE ready_at IS NOT NULL");
   db.close();
-  // The event arrives while no bot runs, so its delivery fails.
+  // This event arrives while no bot is running, so its delivery fails.
   const fay = ask("fay");
   expect(ran.filter((id) => id === fay)).toEqual([]);
   const ranBefore = ran.splice(0);
@@ -198,7 +199,7 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
   expect(await copy()).toMatchObject({ code: 0, err: "" });
   const after = await bot({
     ...{ databaseUrl: place.url, databaseSchema: place.schema },
-    // Without a webhook, the bot finds missed events only after its cursor.
+    // Without a webhook, the bot only finds missed events that come after its cursor.
     ...{ delivery: "polling", pollIntervalMs: 50 },
   });
   await until(after, ({ done }) => done === 6);

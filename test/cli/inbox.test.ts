@@ -20,12 +20,12 @@ beforeEach(() => {
   file = join(folder, "data", "bot.db");
 });
 
-/** Runs `service-bot inbox` in the bot's folder without environment variables. */
+/** Runs `service-bot inbox` in the bot's folder, without any environment variables. */
 const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder });
 
 /**
- * The inbox of a stopped bot. evt_1 and evt_2 failed three minutes ago, evt_2 inside a step; evt_3 is pending and evt_4
- * is done.
+ * Creates the inbox of a stopped bot. evt_1 and evt_2 failed three minutes ago, evt_2 inside a step. evt_3 is pending,
+ * and evt_4 is done.
  */
 const putInbox = inboxTemplate(async (file) => {
   const clock = new ManualClock(Date.now() - 3 * 60_000 - 500);

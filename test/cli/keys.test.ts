@@ -6,7 +6,7 @@ import { runBot, runPlatform } from "../support/running-bot.ts";
 
 type Opened = (url: string) => Promise<boolean>;
 
-/** Creates a terminal with a keyboard and 40 columns, and a platform. */
+/** Creates a platform, and a terminal with a keyboard and 40 columns. */
 async function atTerminal(open: Opened = () => Promise.resolve(true)) {
   const platform = await runPlatform({ retryIntervalMs: 50 });
   const rawModes: boolean[] = [];
@@ -95,7 +95,7 @@ test("d and m ask for a text, which is typed, corrected and sent by Enter", asyn
   const { platform, type, written, rawModes } = await atTerminal();
   const events = () => platform.control.events();
   await type("d", () => written().includes("dm as @ada"));
-  // Letters in a typed text are not commands.
+  // Letters in typed text are not commands.
   await type("how are youq\u007f?\r", () => events().length === 1);
   await type("m", () => written().includes("mention as @ada"));
   await type("hello\r", () => events().length === 2);
@@ -153,7 +153,7 @@ test("a stop while a text is typed leaves the terminal as it was", async () => {
   await type("hi", () => written().endsWith("hi"));
   keyboard.stop();
   await setImmediate();
-  // An input stream that keeps flowing would keep the process running.
+  // A stream that keeps flowing would keep the process alive.
   expect(input.isPaused()).toBe(true);
   expect(rawModes.at(-1)).toBe(false);
   expect(platform.control.events()).toEqual([]);
@@ -168,7 +168,7 @@ test("lines are printed above the text, however long it is", async () => {
   await type("", () => written().length > before);
   expect(lines).toEqual(["a delivery"]);
   const redrawn = written().slice(before);
-  // Moves two rows up, erases everything below, and prints the whole text again.
+  // Moves up two rows, erases everything below, and prints the whole text again.
   expect(redrawn.startsWith("\u001b[2A\u001b[1G\u001b[0J")).toBe(true);
   expect(redrawn).toContain("x".repeat(60));
 });

@@ -18,11 +18,11 @@ test("no token is left in mcp --http when its requests are over", async () => {
   const [url = ""] = /http:\S+\/mcp/.exec(line) ?? [];
   const [first, last] = [tokenWith(platform, "read"), tokenWith(platform, "read")];
   await callTool(url, first);
-  // A connection keeps its last request in memory, so requests with another token must follow.
+  // A connection keeps its last request in memory, so send requests with another token.
   for (let n = 0; n < 8; n++) await callTool(url, last);
   server.kill("SIGUSR2");
   const snapshot = await snapshotIn(folder);
-  // Comparing the whole heap would print a huge difference.
+  // A failed comparison of the whole heap would print a huge diff.
   expect({
     platform: snapshot.includes(platform.url),
     token: snapshot.includes(first),
@@ -46,7 +46,6 @@ async function callTool(url: string, token: string): Promise<void> {
   expect(await response.text()).toContain("username: bot");
 }
 
-/** Waits for a complete heap snapshot in the folder, and returns it. */
 async function snapshotIn(folder: string): Promise<string> {
   let text = "";
   await expect

@@ -17,7 +17,7 @@ test("service-bot mcp --http serves on loopback, says where, and ends at a signa
     const me = await client.callTool({ name: "service_get_me" });
     expect(me.structuredContent).toMatchObject({ username: "bot" });
   }
-  // The host name is allowed, so the missing token is the reason.
+  // This host name is allowed, so the 401 is due to the missing token.
   expect(await statusFor(url, `mcp.example:${port}`)).toBe(401);
   expect(await statusFor(url, "evil.example")).toBe(403);
   expect(await server.stop()).toBe(0);
@@ -44,7 +44,7 @@ test.each([
   expect(err).toContain(words);
 });
 
-/** Returns the status for a request without a token under this host name. */
+/** Returns the status of a request with this host name but without a token. */
 async function statusFor(url: string, host: string): Promise<number | undefined> {
   const status = Promise.withResolvers<number | undefined>();
   const request = httpRequest(url, { method: "POST", headers: { host } }, (response) => {

@@ -21,10 +21,7 @@ interface Ready {
 
 const LAST_LINE = "Ctrl+C stops the platform";
 
-/**
- * Starts a platform for interactive use with these lines in `.env`. Resolves once the platform has printed its
- * introduction.
- */
+/** Starts a platform for interactive use, with these lines in `.env`. Resolves once it has printed its introduction. */
 async function introduced(
   flags: readonly string[] = [],
   dotEnv = "",
@@ -36,7 +33,7 @@ async function introduced(
   return { platform, folder, text: platform.stdout.join("\n") };
 }
 
-/** Runs the `trigger` command that the text contains. */
+/** Runs the `trigger` command found in the text. */
 async function runTrigger(text: string, folder: string): Promise<string> {
   const [, words = ""] = /^ {2}.* (trigger .*)$/m.exec(text) ?? [];
   return (await runCommand(words.split(" "), { cwd: folder })).out;

@@ -14,7 +14,7 @@ function trigger(
   return runCommand(["trigger", ...args, "--platform", portalUrl]);
 }
 
-/** Starts a fake platform that accepts every request and records the bodies of actions. */
+/** Starts a fake platform that accepts every request, and records the bodies of actions. */
 async function runRecorder(): Promise<{ readonly url: string; readonly bodies: unknown[] }> {
   const bodies: unknown[] = [];
   const server = createServer(async (request, response) => {

@@ -4,7 +4,7 @@ import type { ActInput, TimelineEntry } from "../faces/platform.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** In ms. The clock advances by the wait that each request asks for. */
+/** Time in ms. Each request moves the clock by the wait it asks for. */
 let now = 0;
 
 beforeEach(() => {
@@ -22,7 +22,7 @@ interface Scene {
   readonly reportingBots?: readonly string[];
 }
 
-/** Returns an action by Ada that creates the event evt_1. By default she comments on p_1. */
+/** Returns an action by Ada that creates the event evt_1. By default, she comments on p_1. */
 function awaited({ act, payload = { postId: "p_1" }, reportingBots = [] }: Scene): WaitInput {
   const made: ActInput = { type: "comment", from: "ada", ...act };
   const result: unknown = { events: [{ id: "evt_1", type: made.type, payload, createdAt: "" }] };
@@ -37,7 +37,7 @@ interface Waited {
   readonly texts: readonly (string | undefined)[];
 }
 
-/** Waits for timeline entries in wire format. No other entries follow. */
+/** Waits on a timeline with only these entries, given in wire format. */
 async function waitFor(scene: Scene, ...entries: readonly Fields[]): Promise<Waited> {
   const left = entries.map((entry, index) => {
     const wire: unknown = { seq: index + 1, at: "2026-01-01T00:00:00.000Z", bot: "bot", ...entry };

@@ -20,7 +20,7 @@ const comment = {
   images: [{ url: "https://i.example/1.png", thumbUrl: null, width: 3, height: 4 }],
 };
 
-/** Returns the message of the API_INVALID_RESPONSE error with which the promise rejects. */
+/** Expects an API_INVALID_RESPONSE error, and returns its message. */
 async function invalid(promise: Promise<unknown>): Promise<string> {
   const error = await rejection(promise);
   expect(error).toBeInstanceOf(ServiceBotError);

@@ -11,7 +11,6 @@ import { listenUntilEnd } from "../support/listen.ts";
 
 export const apiKey = "key-of-this-test";
 
-/** A request that reached the server. */
 export interface Call {
   readonly method: string | undefined;
   readonly url: string | undefined;
@@ -25,10 +24,9 @@ export interface Api {
   readonly client: Client;
 }
 
-/** Responds to a request whose body has been read. */
 export type Responder = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Starts a server on a free port, and creates a client for it. Both end with the test. */
+/** Starts a server on a free port, and creates a client for it. Both close after the test. */
 export async function serve(
   respond: Responder,
   options: Partial<ClientOptions> = {},
@@ -69,7 +67,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Collects a channel's messages about one sender until the test ends. */
+/** Collects a sender's messages on a channel until the test ends. */
 export function messagesOf<K extends keyof ChannelMessages>(
   sender: object,
   name: K,

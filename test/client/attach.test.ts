@@ -10,7 +10,7 @@ interface Request {
   readonly answer: (response: Response) => void;
 }
 
-/** Creates a client whose requests wait until the test responds. */
+/** Creates a client whose requests stay pending until the test responds. */
 function gated() {
   const open: Request[] = [];
   const all: string[] = [];
@@ -182,7 +182,7 @@ describe("before a byte is sent", async () => {
   const png = await image();
   const five = Array.from({ length: 5 }, () => png);
 
-  /** Creates a client that lists its requests. Every upload succeeds. */
+  /** Creates a client that records its requests. Every upload succeeds. */
   const answering = () => {
     const sent: string[] = [];
     const fetch = async (url: string) => {

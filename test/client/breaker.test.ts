@@ -11,7 +11,7 @@ const broken: Respond = () => {
   throw new TypeError("fetch failed", { cause: { code: "ECONNRESET" } });
 };
 
-/** Creates a client with an in-process server and a manual clock. Cooldowns have their full length. */
+/** `random` always returns 1, so that cooldowns have their full length. */
 function platform() {
   const clock = new ManualClock(1_800_000_000_000);
   const calls: string[] = [];
@@ -37,7 +37,6 @@ async function sent(calls: readonly string[], count: number): Promise<void> {
   while (calls.length < count) await Promise.resolve();
 }
 
-/** Sends requests one after another, and ignores their outcomes. */
 async function tries(client: Client, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await client.me().catch(() => undefined);
 }

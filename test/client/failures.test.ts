@@ -6,7 +6,6 @@ import { ManualClock } from "../faces/testing.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
 
-/** Returns the ApiError that a request with this response throws. */
 async function apiError(respond: Responder): Promise<ApiError> {
   const { client } = await serve(respond);
   const error = await rejection(client.me());
@@ -133,7 +132,7 @@ describe("Retry-After", () => {
   });
 
   test("as a date is counted from the platform's own clock", async () => {
-    // Both dates differ from the local clock by a day, because only the difference between the two matters.
+    // Both dates are far from the local clock, because only the difference between the two may matter.
     const now = "Thu, 01 Jan 2026 00:00:00 GMT";
     expect(await retryAfter("Thu, 01 Jan 2026 00:02:00 GMT", now)).toBe(120_000);
   });

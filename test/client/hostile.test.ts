@@ -6,12 +6,11 @@ import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
 
 const MIB = 1024 * 1024;
 
-/** Responds with this text unchanged. */
 function raw(status: number, body: string | Buffer, type = "application/json"): Responder {
   return (response) => response.writeHead(status, { "content-type": type }).end(body);
 }
 
-/** Sends an endless body, and counts the bytes. */
+/** Responds with an endless body, and counts the bytes it has written. */
 function endless(status: number): { readonly respond: Responder; readonly written: () => number } {
   let written = 0;
   return {
@@ -136,7 +135,7 @@ describe("a body without end", () => {
       message: expect.stringContaining("longer than 8388608 bytes"),
     });
     await gone.promise;
-    // Includes the bytes in transit.
+    // The count includes bytes in transit.
     expect(written()).toBeLessThan(32 * MIB);
   });
 
@@ -148,7 +147,8 @@ describe("a body without end", () => {
   });
 
   test("that was packed small is cut off at what it unpacks to", async () => {
-    // Concatenated gzip members form one stream. Compressing it as a whole would take longer than all other tests here.
+    // Concatenated gzip members form one stream. Compressing all of it at once would take longer than all other tests
+    // in this file.
     const body = Buffer.concat(Array(25).fill(gzipSync(Buffer.alloc(8 * MIB, " "))));
     const { client } = await serve((response) => {
       const headers = { "content-type": "application/json", "content-encoding": "gzip" };

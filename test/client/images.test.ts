@@ -27,7 +27,6 @@ function file(name: string, bytes: Uint8Array | string): string {
   return path;
 }
 
-/** Returns the error for a refused image. */
 async function refusal(input: unknown): Promise<ServiceBotError> {
   const error = await rejection(prepareImage(input as ImageInput));
   if (error instanceof ServiceBotError) return error;
@@ -73,7 +72,7 @@ describe("an address", () => {
     ["https://images.example/a.png", "https://images.example/a.png"],
     ["  HTTPS://Images.Example/A.png?w=1#x ", "https://images.example/A.png?w=1#x"],
     ["https://bücher.example/ä.png", "https://xn--bcher-kva.example/%C3%A4.png"],
-    // The platform, not the client, decides from which addresses it downloads.
+    // Which addresses may be downloaded from is up to the platform, not the client.
     ["https://10.0.0.1/a.png", "https://10.0.0.1/a.png"],
   ])("is passed on: %s", async (text, url) => {
     for (const input of [text, { url: text }, new URL(text), { url: new URL(text) }]) {
@@ -276,7 +275,7 @@ test("nothing is read once the signal is aborted", async () => {
   }
 });
 
-/** Creates a client with a platform that records the bodies of uploads. */
+/** Creates a client whose platform records the bodies of uploads. */
 function uploading(timeoutMs?: number) {
   const bodies: unknown[] = [];
   const client = new Client({
@@ -328,7 +327,7 @@ describe("an upload", () => {
   ] as const)("of the bytes of %s is a form, without the name on disk", async (kind, name) => {
     const { client, bodies } = uploading();
     await client.upload(file("private.png", sampleOf(kind)));
-    // Returns the body in wire format.
+    // Parses the body as it would be sent.
     const received = await new Response(bodies[0] as FormData).formData();
     expect([...received.keys()]).toEqual(["file"]);
     const part = received.get("file") as File;

@@ -16,7 +16,7 @@ interface Answer {
 
 const item = (id: string): Item => ({ id, text: "hi" });
 
-/** Creates a client whose feed has these pages by cursor. The first page's cursor is "". */
+/** Creates a client whose feed serves pages by cursor. The cursor of the first page is "". */
 function feedOf(pageAt: (cursor: string) => Answer) {
   const asked: string[] = [];
   const client = new Client({
@@ -32,7 +32,6 @@ function feedOf(pageAt: (cursor: string) => Answer) {
   return { client, asked };
 }
 
-/** Creates a feed of three pages with two items each. */
 function threePages() {
   const pages: Record<string, Answer> = {
     "": { items: [item("1"), item("2")], nextCursor: "b" },
@@ -173,7 +172,7 @@ describe("an endless cursor is reported after this many requests", () => {
   const endless = { code: "API_INVALID_RESPONSE", message: expect.stringContaining("not end") };
 
   test.each([1, 2, 3, 4, 5])("a circle of %i pages", async (length) => {
-    // Two pages precede the cycle.
+    // Two pages come before the cycle.
     const { client, asked } = feedOf((cursor) => {
       const at = Number(cursor === "" ? 0 : cursor);
       const next = at + 1 < 2 + length ? at + 1 : 2;
@@ -192,7 +191,7 @@ describe("an endless cursor is reported after this many requests", () => {
   test("and a long listing is none", async () => {
     const { client } = feedOf((cursor) => {
       const at = Number(cursor === "" ? 0 : cursor);
-      // Every other page is empty, as in a filtered feed.
+      // Every other page is empty, as can happen in a filtered feed.
       const items = at % 2 === 0 ? [item(String(at))] : [];
       return { items, nextCursor: at < 1_000 ? String(at + 1) : null };
     });

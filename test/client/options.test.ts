@@ -4,7 +4,6 @@ import { ServiceBotError } from "../faces/errors.ts";
 
 const good: ClientOptions = { baseUrl: "https://platform.example", apiKey: "sbk_1" };
 
-/** Returns the error that the constructor throws. */
 function refusal(options: Partial<ClientOptions>): ServiceBotError {
   try {
     new Client({ ...good, ...options });
@@ -60,7 +59,7 @@ describe("a client refuses", () => {
     ["apiKey", { apiKey: "opensesame and more" }],
     ["apiKey", { apiKey: "opensesame\r\nx-injected: 1" }],
     ["apiKey", { apiKey: "opensesäme" }],
-    // TypeScript rejects this value, but JavaScript passes it.
+    // TypeScript rejects this value, but a JavaScript caller can pass it.
     ["apiKey", { apiKey: undefined as unknown as string }],
     ["timeoutMs", { timeoutMs: 0 }],
     ["timeoutMs", { timeoutMs: Number.NaN }],

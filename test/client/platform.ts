@@ -6,18 +6,17 @@ import { image } from "../platform/support/images.ts";
 import { act, tokenWith } from "../platform/support/platform.ts";
 import { platformWithDownloads, type startWithDownloads } from "../platform/uploads/start.ts";
 
-/** A local platform in this process, and clients for it. */
 export interface World {
   readonly platform: Platform;
   readonly clock: ManualClock;
   readonly client: Client;
-  /** Creates a client whose token has these scopes. */
   readonly clientWith: (...scopes: Scope[]) => Client;
   readonly stranger: Client;
 }
 
 /**
- * Starts a platform on which ada has written to the bot (`c_2`). An image URL's path selects the downloaded content.
+ * Starts a platform on which ada has written to the bot (conversation `c_2`). The path of an image URL selects what the
+ * platform downloads.
  */
 export async function world(
   options: Partial<ClientOptions> = {},

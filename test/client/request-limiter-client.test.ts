@@ -105,7 +105,7 @@ describe("a client with a budget", () => {
     state.respond = away;
     for (let i = 0; i < 5; i++) await rejection(client.me());
     expect(calls).toHaveLength(5);
-    // The budget is used up and the platform is down. The error names the platform.
+    // The budget is used up and the platform is down. The error must name the platform.
     expect(await rejection(client.me())).toMatchObject({ code: "API_CIRCUIT_OPEN" });
     const audit = rejection(client.events({}, { purpose: "audit" }));
     expect(await audit).toMatchObject({ code: "API_CIRCUIT_OPEN" });
@@ -122,7 +122,7 @@ describe("a client with a budget", () => {
     const poll = rejection(client.events({}, { purpose: "poll" }));
     const first = client.me();
     await clock.advance(4_000);
-    // The later read has priority and becomes the trial. By then the poll has a permit but may not use it.
+    // The later read has priority and becomes the trial. By now the poll has a permit, but may not use it.
     expect(await first).toMatchObject({ username: "bot" });
     expect(calls).toEqual(["GET /me at 60000"]);
     expect(await poll).toMatchObject({ code: "API_CIRCUIT_OPEN" });

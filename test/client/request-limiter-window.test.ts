@@ -6,7 +6,7 @@ import { ManualClock } from "../faces/testing.ts";
 const START = 1_800_000_000_000;
 const MINUTE = 60_000;
 
-/** Time from a request's start to its end. The platform counts the request at some point in between. */
+/** Time between a request's start and end. The platform counts the request at some point in this span. */
 interface Span {
   readonly from: number;
   to: number;
@@ -16,7 +16,7 @@ interface Arrival {
   readonly kind: RequestKind;
   readonly pauseMs: number;
   readonly lastsMs: number;
-  /** Maximum wait, in ms. A request that is still waiting after this time is aborted. */
+  /** Maximum wait, in ms. A request still waiting by then is aborted. */
   readonly abortMs: number | undefined;
   readonly unsent: boolean;
 }
@@ -59,12 +59,12 @@ async function run(perMinute: number, arrivals: readonly Arrival[]) {
     if (each.pauseMs > 0) await clock.advance(each.pauseMs);
     outcomes.push(request(each));
   }
-  // Every waiting request is sent in time, even those with the lowest priority.
+  // Long enough for every waiting request, even those with the lowest priority.
   await clock.advance((2 + (2 * arrivals.length) / perMinute) * 3 * MINUTE);
   return { sent, outcomes: await Promise.all(outcomes), status: budget.status };
 }
 
-/** Returns the highest possible number of requests in a minute, for any counting times and starts of the minute. */
+/** Returns the most requests that the platform could count in any minute, whenever it counts each request. */
 function fullest(sent: readonly Span[]): number {
   const inMinuteUpTo = (end: number) =>
     sent.filter(({ from, to }) => from <= end && to > end - MINUTE).length;
@@ -81,7 +81,7 @@ test("no minute has more requests than the budget, and every request is sent or 
         expect(fullest(sent)).toBeLessThanOrEqual(perMinute);
         expect(outcomes.filter((outcome) => outcome === "sent")).toHaveLength(sent.length);
         expect(status).toEqual({ perMinute, left: perMinute, waiting: 0 });
-        // Requests for the event log are never refused.
+        // Requests for the event log are never rejected.
         for (const [i, { kind }] of arrivals.entries()) {
           if (kind === "audit" || kind === "poll") expect(outcomes[i]).not.toBe("spent");
         }

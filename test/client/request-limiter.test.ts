@@ -5,13 +5,13 @@ import { messagesOf, rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;
 
-/** Creates a budget whose requests end as soon as they are admitted, unless the test holds them. */
+/** Creates a budget whose requests end as soon as they are admitted, unless the test holds them back. */
 function budget(perMinute: number) {
   const clock = new ManualClock(START);
   const bot = {};
   const waits = messagesOf(bot, "budget-wait");
   const shared = new RequestLimiter({ perMinute, clock, random: () => 1, bot });
-  /** Admitted requests in order, each with the ms since the start. */
+  /** Admitted requests in order, each with its time since the start, in ms. */
   const sent: [name: string, at: number][] = [];
   const take = (kind: RequestKind, signal?: AbortSignal, name: string = kind) =>
     shared.take(kind, signal).then((place) => {
@@ -137,7 +137,7 @@ describe("the order", () => {
     const { clock, budget: shared, sent, send, use } = budget(8);
     await use(8);
     await rejection(send("write"));
-    // All permits are available, but deferred callers may not have returned.
+    // All permits are free again, but deferred callers may not have returned yet.
     await clock.advance(60_000);
     for (let i = 0; i < 8; i++) void send("audit");
     expect(shared.status).toMatchObject({ left: 2, waiting: 2 });

@@ -14,13 +14,13 @@ import { isInstalled } from "../support/server-path.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { apiKey, rejection } from "./api.ts";
 
-/** In bytes. Larger than a client's unread window, and smaller than the system's send buffer. */
+/** Length of the request, in bytes. Larger than a client's unread window, and smaller than the system's send buffer. */
 const LENGTH = 250_000;
 
-/** In bytes. Longer than a handshake, and shorter than the request. */
+/** Bytes that the relay passes on before it stalls. More than a handshake, and less than the request. */
 const BEGINNING = 16_384;
 
-/** Relays the beginning of a connection to a server, then stops reading until the test resumes it. */
+/** Relays the start of a connection to a server, then stops reading until the test resumes it. */
 class StallingRelay {
   readonly url: string;
   readonly #near = Promise.withResolvers<Socket>();
@@ -44,12 +44,11 @@ class StallingRelay {
     return new StallingRelay(relay, scheme, portOf(await listen(target)));
   }
 
-  /** Waits until the relay has stopped reading. */
   async waitStalled(): Promise<void> {
     await this.#near.promise;
   }
 
-  /** Resumes reading. Returns how the connection ended, and whether the request arrived. */
+  /** Resumes reading. Returns how the connection ended, and whether the whole request arrived. */
   async goOn(): Promise<{ end: string; hasArrived: boolean }> {
     (await this.#near.promise).resume();
     return { end: await this.#end.promise, hasArrived: this.#bytes >= LENGTH };
@@ -79,14 +78,14 @@ function tcpServer(): Server {
   return createServer((socket) => socket.resume().on("error", () => undefined));
 }
 
-/** Creates a server with a certificate that this process trusts until the test ends. */
+/** Creates a server whose certificate this process trusts until the test ends. */
 function tlsServer(): Server {
   const { authority, localhost } = makeCertificates(temporaryFolder());
   const trusted = getCACertificates("default");
   setDefaultCACertificates([...trusted, readFileSync(authority.cert, "utf8")]);
   onTestFinished(() => setDefaultCACertificates(trusted));
   const [cert, key] = [readFileSync(localhost.cert), readFileSync(localhost.key)];
-  // TLS 1.3 sends tickets after the handshake. Closing with unread tickets would reset the connection anyway.
+  // With TLS 1.3, tickets arrive after the handshake. Closing a connection with unread tickets would reset it anyway.
   return createTlsServer({ cert, key, maxVersion: "TLSv1.2" }, (socket) =>
     socket.resume().on("error", () => undefined),
   ).on("tlsClientError", () => undefined);
@@ -141,9 +140,9 @@ test("a connection that cannot be reset is closed", async () => {
   await once(socket, "close");
 });
 
-/** Sets options for the dispatcher that `fetch` uses, until the test ends. */
+/** Configures the dispatcher that `fetch` uses, until the test ends. */
 async function useDispatcher(options: object): Promise<void> {
-  // Node creates its dispatcher on first use.
+  // Node creates its dispatcher on the first call.
   await fetch("data:,");
   const name = Symbol.for("undici.globalDispatcher.1");
   const usual = Object(Reflect.get(globalThis, name));

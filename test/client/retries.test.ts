@@ -15,7 +15,7 @@ interface Scene extends Api {
   readonly write: () => Promise<unknown>;
 }
 
-/** Starts a platform that sends these responses in order, and succeeds afterwards. */
+/** Starts a server that sends these responses in order, and succeeds afterwards. */
 async function scene(
   answers: readonly Responder[],
   options: Partial<ClientOptions> = {},
@@ -258,6 +258,6 @@ test("calls share connections, and calls that fail leave theirs to the next ones
   );
   for (const _ of answers) await client.me().catch(() => undefined);
   expect(calls).toHaveLength(answers.length);
-  // A call made immediately afterwards may start before the connection is free again.
+  // A call made right after a response may start before the connection is free again.
   expect(sockets.size).toBeLessThanOrEqual(2);
 });

@@ -8,7 +8,10 @@ import { rejection } from "./api.ts";
 
 const any: z.ZodType<unknown> = z.unknown();
 
-/** Tests section 7 of the platform document with the client's methods, and with requests that bypass its checks. */
+/**
+ * Checks section 7 of the platform document with the client's methods, and with requests that bypass the client's
+ * checks.
+ */
 refusalContract(async ({ url, token, fetch }, attempt, { family, ...refused }) => {
   const access = { baseUrl: url, apiKey: attempt.token ?? token, fetch, retries: 0 };
   const { method, path, body, byClient } = attempt;

@@ -39,7 +39,6 @@ test.each(operations)(
     const controller = new AbortController();
     const arrived = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
-    // The server never responds.
     const { client, calls } = await serve(
       (response) => {
         response.on("close", left.resolve);
@@ -51,7 +50,7 @@ test.each(operations)(
     await arrived.promise;
     controller.abort(reason);
     expect(await outcome).toBe(reason);
-    // The abort reaches the server, so no request stays open.
+    // The server sees the abort, so no request stays open.
     await left.promise;
     const asked = calls.map(({ method, url = "" }) => `${method} ${url.split("?")[0]}`);
     expect(asked).toEqual([operation.replace(" ", " /api/v1")]);

@@ -11,7 +11,7 @@ const WAIT_MS = 5_000;
 
 const well: Respond = () =>
   Response.json({ id: "p_1", username: "bot", items: [], nextCursor: null });
-/** Refuses posts, either without a code or with a code newer than this version. */
+/** Rejects posts, either without a code or with a code newer than this version. */
 const refusing =
   (body: unknown): Respond =>
   (path) =>
@@ -21,10 +21,7 @@ const switchedOff =
   () =>
     Response.json(body, { status });
 
-/**
- * Creates a client with an in-process server and a manual clock. `random` scales waits: 0 for half, 1 for their full
- * length.
- */
+/** `random` scales waits: 0 means half, and 1 means the full length. */
 function makeClient(respond: Respond, random = 1) {
   const clock = new ManualClock(1_800_000_000_000);
   const calls: string[] = [];

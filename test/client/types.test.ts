@@ -18,7 +18,7 @@ import {
 } from "../../src/client/index.ts";
 import { platformCodes } from "../faces/client.ts";
 
-/** Type tests: `tsc` checks this file, and nothing in it runs. */
+/** `tsc` checks this file. Nothing in it runs. */
 declare const client: Client;
 const never = (_body: () => unknown) => undefined;
 
@@ -98,7 +98,7 @@ describe("errors", () => {
     expect(platformCodes.map(remedy)).toHaveLength(14);
     never((code: PlatformCode = "EMPTY") => {
       if (code === "EMPTY") return;
-      // @ts-expect-error Thirteen codes are left.
+      // @ts-expect-error Thirteen codes remain.
       code satisfies never;
     });
   });

@@ -2,20 +2,23 @@ import type { Client } from "../faces/client.ts";
 import { messagesOf, rawBytes } from "../platform/conformance/setup.ts";
 import { formWith } from "../platform/support/images.ts";
 
-/** One operation in the forms accepted by the platform, the client and the tools. */
+/** An API operation in the forms that the platform, the client and the tools accept. */
 export interface Attempt {
   readonly method: "GET" | "POST";
   /** Path relative to /api/v1. */
   readonly path: string;
   /** A JSON body, or a form. */
   readonly body?: unknown;
-  /** Default: a token that has every scope. */
+  /** By default, a token with every scope. */
   readonly token?: string | undefined;
   /** Calls the client's method. Absent if the client cannot express the request. */
   readonly byClient?: (client: Client) => Promise<unknown>;
   /** Calls the MCP server's tool. Absent if the tool cannot express the request. */
   readonly byTool?: readonly [name: string, args: Readonly<Record<string, unknown>>];
-  /** True if the tool's schema refuses the arguments, so that the tool's failure has no platform status. */
+  /**
+   * True if the tool's schema rejects the arguments. The call then never reaches the platform and has no platform
+   * status.
+   */
   readonly refusedBySchema?: true;
 }
 
@@ -46,8 +49,7 @@ export function uploadFormOf(bytes: Buffer<ArrayBuffer>): Attempt {
 }
 
 /**
- * Sends a body to `POST /uploads`. If the body is an object, its fields are also the tool's arguments, which the tool's
- * schema refuses.
+ * Sends a body to `POST /uploads`. If the body is an object, the tool gets its fields as arguments, and rejects them.
  */
 export function uploadBody(body: object | string): Attempt {
   const isObject = typeof body === "object" && !Array.isArray(body);

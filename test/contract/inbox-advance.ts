@@ -4,11 +4,10 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** Tests that a lane advances to its next event under the same lease. */
 export function advanceContract(open: OpenInbox): void {
   describe("going on with the next event of a lane", () => {
     const b = bench(open);
-    /** Completes the event, and returns the claim of the lane's next event. */
+    /** Completes the event, and returns the claim for the lane's next event. */
     const goOn = async (claim: Claim): Promise<Claim> => {
       const { held, next } = await b.inbox.advance(claim);
       expect(held).toBe(true);
@@ -168,7 +167,6 @@ export function advanceContract(open: OpenInbox): void {
         const [early, crashed] = [`${crashes}1`, `${crashes}2`];
         await b.inbox.put(messages(crashed), "webhook");
         await crash(crashes);
-        // The next claim counts the crash.
         await b.inbox.release(await b.claim(), 0);
         await b.inbox.put(messages(early), "webhook");
         const claim = await b.claim();
@@ -199,7 +197,7 @@ export function advanceContract(open: OpenInbox): void {
           expect(await inbox.stats()).toMatchObject({ pending: 1 });
           const { state, history } = await inbox.admin.show(String(ids[0]));
           expect(history).toHaveLength(state === "dead" ? 1 : 0);
-          // If the lane has advanced, the lease must expire first.
+          // If the lane has already advanced, its lease must expire before another claim.
           const [next] = await inbox.claim(1, LEASE);
           if (next === undefined) await b.clock.advance(LEASE);
           const last = next ?? (await b.claim());

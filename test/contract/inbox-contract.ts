@@ -17,7 +17,6 @@ import { statesLookContract } from "./inbox-states-look.ts";
 import { timersContract } from "./inbox-timers.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** Tests that every inbox implementation passes. */
 export function inboxContract(name: string, open: OpenInbox): void {
   describe(`inbox contract: ${name}`, () => {
     let clock: ManualClock;
@@ -73,7 +72,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
           ["4", undefined],
         ]);
         const { events } = await inbox.admin.list();
-        // The admin interface shows only the trace id.
+        // The admin API shows only the trace id, not the whole header.
         expect(Object.fromEntries(events.map((event) => [event.id, event.trace]))).toEqual({
           ...{ 1: "b".repeat(32), 2: "b".repeat(32), 3: id, 4: undefined, 5: id },
         });
@@ -262,7 +261,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
             }),
             async (deliveries, doors) => {
               const fresh = await open({ clock });
-              // An id belongs to one lane, no matter how often it is delivered.
+              // Keep an id in one lane, no matter how often it is delivered.
               const byId = new Map(deliveries.map(({ n, lane }) => [String(n), lane]));
               for (const [index, { n }] of deliveries.entries()) {
                 const id = String(n);
@@ -279,7 +278,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
               await fresh.close();
             },
           ),
-          // PostgreSQL creates a schema for each run, which is slow.
+          // On PostgreSQL, each run creates a schema, which is slow.
           { numRuns: inbox.shared ? 8 : 40 },
         );
       });
@@ -522,7 +521,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         const adopt = (claim: Claim) => inbox.reconcileStep(claim, "s", '{"value":1}', "m_1");
         const adoptions = await Promise.all(claims.map(adopt));
         expect([...adoptions].sort()).toEqual(["adopted", "taken"]);
-        // The lease holder can repeat the call, because the response may have been lost.
+        // The lease holder may repeat the call, because it may have lost the response.
         expect(await Promise.all(claims.map(adopt))).toEqual(adoptions);
         const states = await Promise.all(claims.map((claim) => inbox.beginStep(claim, "s", "")));
         expect(states.map((start) => start?.state)).toEqual(
@@ -567,7 +566,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
   });
 }
 
-/** Handles everything, and returns the numbers of each lane's events in the order in which they were handled. */
+/** Handles every event, and returns each lane's event numbers in the order they were handled. */
 async function drain(inbox: Inbox): Promise<Map<string, number[]>> {
   const handled = new Map<string, number[]>();
   for (;;) {

@@ -5,7 +5,6 @@ import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
 const one = { changed: 1, skipped: 0 };
 
-/** Tests the decisions that an operator makes about an event. */
 export function decisionsContract(open: OpenInbox): void {
   describe("retrying a dead letter", () => {
     const b = bench(open);
@@ -315,7 +314,6 @@ export function decisionsContract(open: OpenInbox): void {
       const changed = await b.inbox.admin.retry({ type: "dm.message" });
       expect(changed).toEqual({ changed: 250, skipped: 0 });
       expect(await b.inbox.stats()).toMatchObject({ pending: 250, dead: 1 });
-      // The lane's order is restored.
       for (const id of ids(3)) {
         const claim = await b.claim();
         expect(claim.id).toBe(id);
@@ -340,7 +338,7 @@ export function decisionsContract(open: OpenInbox): void {
     });
 
     test("let deliveries through between their batches", async () => {
-      // Enough events for several batches, so that a later request finishes long before the last batch.
+      // Enough events for several batches, so that a delivery can finish long before the last batch.
       const dead = messages(...ids(2_000)).map((event) => ({ ...event, unusable: "x" }));
       await b.inbox.put(dead, "webhook");
       const order: string[] = [];
@@ -413,7 +411,7 @@ export function decisionsContract(open: OpenInbox): void {
       await b.inbox.admin.retry("1", { assume: "absent" });
       expect(await steps()).toEqual([]);
       await b.inbox.bury(await b.claim(), "something else");
-      // The outcome assumed for one step does not apply to another step.
+      // The outcome assumed for one step must not apply to another step.
       await b.inbox.admin.retry("1", { assume: "done" });
       const claim = await b.claim();
       expect(await b.inbox.beginStep(claim, "step/a", "second")).toEqual({ state: "absent" });

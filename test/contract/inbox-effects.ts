@@ -5,7 +5,6 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** Tests the states that a run stores. */
 export function effectsContract(open: OpenInbox): void {
   describe("states", () => {
     const b = bench(open);
@@ -92,7 +91,7 @@ export function effectsContract(open: OpenInbox): void {
         expect(await stateOf("dm:c1")).toBeUndefined();
         expect(await b.inbox.timers({ lane: "dm:c1", name: "remind" })).toEqual([]);
         expect(await b.inbox.stats()).toMatchObject({ pending: 1, done: 2, dead: 0 });
-        // The conflict does not end the lease.
+        // A conflict does not end the lease.
         expect(await b.inbox.extend([claim], LEASE)).toEqual([claim]);
         expect(await b.inbox.release(claim, 0, "ServiceBotError STATE_CONFLICT: again")).toBe(true);
         const again = await b.claim();

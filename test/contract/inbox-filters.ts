@@ -3,14 +3,13 @@ import type { InboxFilter } from "../faces/inbox.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 
-/** Tests the filters for events. */
 export function filtersContract(open: OpenInbox): void {
   describe("a filter", () => {
     const b = bench(open);
     let began = 0;
     const HOUR = 3_600_000;
 
-    /** Stores three dead letters, an hour apart, and a pending event. */
+    /** Stores three dead letters an hour apart, and a pending event. */
     const fill = async (): Promise<void> => {
       const errors = [
         "ApiError NOT_FOUND: no such post: 100%_sure",
@@ -28,7 +27,7 @@ export function filtersContract(open: OpenInbox): void {
 
     const listed = async (filter: InboxFilter) =>
       (await b.inbox.admin.list({ ...filter, state: "dead" })).events.map(({ id }) => id);
-    /** Both interfaces select the same events. A decision starts with the oldest event. */
+    /** `list` and `targets` must select the same events. `targets` starts with the oldest event. */
     const chosen = async (filter: InboxFilter) => {
       const ids = await b.inbox.admin.targets(filter);
       expect((await listed(filter)).toReversed()).toEqual(ids);

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** Tests the recorded runs of an event. */
 export function historyContract(open: OpenInbox): void {
   describe("the history of an event", () => {
     const b = bench(open);
@@ -46,7 +45,7 @@ export function historyContract(open: OpenInbox): void {
       expect(await b.inbox.release(next, 0)).toBe(true);
       expect(await b.inbox.release(next, 0)).toBe(false);
       expect(await whole("2")).toEqual({ attempts: 0, outcomes: [], error: undefined });
-      // Runs before the release count as attempts, and so do runs after it.
+      // Runs before and after the release count as attempts.
       await b.inbox.retry(await b.claim(), 0, "Error: boom");
       await b.inbox.release(await b.claim(), 0);
       expect(await whole("2")).toEqual({ attempts: 1, outcomes: ["failed"], error: "Error: boom" });
@@ -99,7 +98,7 @@ export function historyContract(open: OpenInbox): void {
       await b.clock.advance(1_000);
       const [next, ...rest] = await b.inbox.claim(10, LEASE);
       expect(rest).toEqual([]);
-      // A run that only waited is not an attempt.
+      // A run that was only postponed is not an attempt.
       expect(next?.attempt).toBe(3);
     });
 

@@ -10,7 +10,6 @@ const FOR_EVER = {
   deadLettersMs: Number.POSITIVE_INFINITY,
 };
 
-/** Tests the lists and statistics of events. */
 export function lookContract(open: OpenInbox): void {
   describe("list", () => {
     const b = bench(open);
@@ -95,7 +94,7 @@ export function lookContract(open: OpenInbox): void {
     test.each(["dead", undefined] as const)(
       "comes in pages that miss nothing and repeat nothing, in state %s",
       async (state) => {
-        // The clock stands still, so that the times are equal.
+        // The clock stands still, so all times are equal.
         await b.inbox.put(messages("1", "2", "3", "4", "5"), "webhook");
         for (let i = 0; i < 5; i++) await b.inbox.bury(await b.claim(), "x");
         const seen: string[] = [];
@@ -134,7 +133,7 @@ export function lookContract(open: OpenInbox): void {
       expect(await leased()).toEqual([]);
       const claim = await b.claim();
       expect(await leased()).toEqual(["1"]);
-      // This lane sorts before the leased one.
+      // This event's lane sorts before the leased lane.
       await b.inbox.put(messages("0"), "poll");
       expect(await leased()).toEqual(["1"]);
       await b.inbox.retry(claim, 0, "x");
@@ -228,7 +227,7 @@ export function lookContract(open: OpenInbox): void {
         if (claim.id === "3") continue;
         await b.inbox.retry(claim, 60_000, "x");
       }
-      // One event waits behind another, and one lane is unclaimed.
+      // Add one event behind another in a lane, and one in an unclaimed lane.
       await b.inbox.put([message("4", "a"), message("5", "d")], "webhook");
       const lanes = async () => (await b.inbox.admin.stats()).lanes;
       expect(await lanes()).toEqual({ ready: 1, waiting: 2, leased: 1, blocked: 1 });

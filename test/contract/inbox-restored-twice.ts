@@ -5,10 +5,10 @@ import { messages } from "../support/inbox-events.ts";
 
 const LEASE = 30_000;
 
-/** Returns a mark so old that no request from before it can still be running. */
+/** Returns a mark old enough that no request made before it can still be running. */
 export const markNow = (): RestoreMark => ({ at: Date.now() - 60_000 });
 
-/** An empty inbox that can be marked as restored. */
+/** An empty inbox that tests can mark as restored. */
 export interface RestorableStore {
   open(): Promise<Inbox>;
   restored(mark: RestoreMark): Promise<unknown>;

@@ -8,7 +8,6 @@ import { bench, type OpenInbox } from "./open-inbox.ts";
 const DAY = 86_400_000;
 const KEEP: Retention = { bodiesMs: 7 * DAY, idsMs: 30 * DAY, deadLettersMs: 90 * DAY };
 
-/** Tests the retention of events that have ended. */
 export function retentionContract(open: OpenInbox): void {
   describe("retention", () => {
     const b = bench(open);
@@ -69,7 +68,7 @@ export function retentionContract(open: OpenInbox): void {
         await b.inbox.put([message(id, `c${Number(id) % 2}`)], "webhook");
         await b.inbox.complete(await b.claim());
         if (id === "4") await afterDays(8);
-        // Two events end in the same millisecond, so that their order of arrival decides.
+        // Two events end in the same millisecond, so their order of arrival decides.
         else if (id !== "2") await b.clock.advance(1);
       }
       const bodies = ["4", "5"].map(async (id) => (await b.inbox.admin.show(id)).body);

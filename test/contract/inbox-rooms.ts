@@ -3,7 +3,6 @@ import type { ClaimRooms, NewEvent } from "../faces/inbox.ts";
 import { message } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** Tests claims that are limited by type. */
 export function roomsContract(open: OpenInbox): void {
   describe("a claim within rooms", () => {
     const b = bench(open);

@@ -3,7 +3,6 @@ import { effects, eventOf, keeps, timer } from "../support/effects.ts";
 import { message } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 
-/** Tests how operators list and change states and timers. */
 export function statesLookContract(open: OpenInbox): void {
   describe("states and timers, as people see them", () => {
     const b = bench(open);

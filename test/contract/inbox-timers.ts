@@ -6,7 +6,6 @@ import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
 const DAY = 86_400_000;
 
-/** Tests the timers that every inbox implementation must support. */
 export function timersContract(open: OpenInbox): void {
   describe("timers", () => {
     const b = bench(open);
@@ -130,7 +129,7 @@ export function timersContract(open: OpenInbox): void {
       const { next } = await b.inbox.advance(claim);
       expect(next).toMatchObject({ id: "timer:remind:a", late: false });
       if (next === undefined) throw new Error("two events are left");
-      // The timer neither delays the next event nor changes earlier effects.
+      // The timer neither delays the lane's next event nor changes earlier effects.
       expect(await b.inbox.advance(next)).toMatchObject({ next: { id: "22", late: false } });
       await b.inbox.put(messages("20"), "webhook");
       await b.clock.advance(LEASE);

@@ -4,25 +4,25 @@ import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { messages } from "../support/inbox-events.ts";
 
-/** Creates an empty inbox that uses this clock. */
+/** Creates an empty inbox that uses the given clock. */
 export type OpenInbox = (options: {
   readonly clock: ManualClock;
   readonly maxBacklog?: number;
 }) => Promise<Inbox>;
 
-/** Lease duration in this suite, in ms. */
+/** Lease duration, in ms. */
 export const LEASE = 30_000;
 
-/** An inbox with a manual clock and common operations. Each test has a new inbox. */
+/** An inbox with a manual clock, and shortcuts for common operations. Each test gets a new inbox. */
 export interface Bench {
   inbox: Inbox;
   clock: ManualClock;
   claim(): Promise<Claim>;
-  /** Stores messages in one conversation and buries them in order, one millisecond apart. */
+  /** Stores messages in one conversation, then buries them in order, one millisecond apart. */
   bury(...ids: readonly string[]): Promise<void>;
 }
 
-/** Must be called inside a `describe`. */
+/** Call it inside a `describe`, because it registers hooks. */
 export function bench(open: OpenInbox): Bench {
   const clock = new ManualClock(1_800_000_000_000);
   const made: Partial<Bench> = {};

@@ -35,22 +35,22 @@ import {
 } from "./attempt.ts";
 import { type CodeFacts, section7 } from "./section-7.ts";
 
-/** A way to cause one of the errors in section 7 of the platform document. */
+/** A way to cause an error from section 7 of the platform document. */
 interface Refusal {
   readonly code: PlatformCode;
-  /** Prepares the world, and returns attempts that the platform refuses. */
+  /** Prepares the world, and returns attempts that the platform must reject. */
   readonly attempts: (world: World) => Promise<readonly Attempt[]>;
-  /** Responds to the platform's downloads for uploads. */
+  /** Serves the URLs that the platform downloads images from. */
   readonly internet?: Respond;
 }
 
-/** Facts about a refusal that every layer reports. */
+/** Facts that every layer must report about a refusal. */
 export interface Refused extends CodeFacts {
   readonly code: PlatformCode;
   readonly retryable: boolean;
 }
 
-/** Makes an attempt through one layer, and expects the platform to refuse it. */
+/** Makes an attempt through one layer, and expects a refusal. */
 export type ExpectRefused = (world: World, attempt: Attempt, refused: Refused) => Promise<void>;
 
 const OVER_5_MB = 5 * 1024 * 1024 + 1;
@@ -78,7 +78,7 @@ async function blockedBy(world: World, by: string, whom: string): Promise<Attemp
   return [sendMessage(id, hi)];
 }
 
-/** Every row in section 7 of the platform document, on every endpoint that the row names. */
+/** Covers every row in section 7 of the platform document, on every endpoint that the row names. */
 export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>> = {
   "7.BLOCKED_HOST.unreachable": {
     code: "BLOCKED_HOST",
@@ -187,7 +187,7 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
   },
   "7.BLOCKED.by-person": { code: "BLOCKED", attempts: (world) => blockedBy(world, "ada", "bot") },
   "7.BLOCKED.by-bot": { code: "BLOCKED", attempts: (world) => blockedBy(world, "bot", "ada") },
-  // The document omits this code. The local platform defines it.
+  // The platform document does not mention this code. The local platform defines it.
   "7.events": {
     code: "AGENT_SCOPE_MISSING",
     attempts: async (world) => [readEvents(await tokenWith(world, "posts:write"))],
@@ -231,8 +231,8 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
 };
 
 /**
- * Tests every refusal in section 7 through one layer: platform, client or tools. No refusal may change the platform's
- * state.
+ * Tests every refusal in section 7 through one layer: the platform, the client or the tools. A rejected request must
+ * not change the platform's state.
  */
 export function refusalContract(expectRefused: ExpectRefused): void {
   for (const [id, { code, attempts, internet }] of Object.entries(refusals)) {
@@ -248,7 +248,7 @@ export function refusalContract(expectRefused: ExpectRefused): void {
   }
 }
 
-/** Reads every post with its number of comments, and every conversation with its last message. */
+/** Returns every post with its number of comments, and every conversation with its last message. */
 async function contents(world: World): Promise<readonly unknown[]> {
   return await Promise.all([
     control(world, "GET", "/posts"),

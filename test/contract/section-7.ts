@@ -16,7 +16,7 @@ export interface CodeFacts {
   readonly remedy: RegExp;
 }
 
-/** Every error code in section 7. `retryable` follows from the status: it is true for 429 and 5xx. */
+/** Every error code in section 7. A code is retryable if its status is 429 or 5xx. */
 export const section7: Readonly<Record<PlatformCode, CodeFacts>> = {
   BLOCKED_HOST: { status: 400, family: ImageError, remedy: /public https URL/ },
   NOT_IMAGE: { status: 400, family: ImageError, remedy: /the URL of the image itself/ },

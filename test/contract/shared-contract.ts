@@ -3,13 +3,13 @@ import { EVENT_LOG, type Inbox, type Shared } from "../faces/inbox.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
 
-/** Opens several inboxes on the same store, one for each instance. */
+/** Opens an inbox per instance, all on the same store. */
 export type OpenTogether = (clock: ManualClock, instances: number) => Promise<readonly Inbox[]>;
 
 const LEASE = 15_000;
 const HERE = { host: "h", pid: 1, version: "1.0.0" };
 
-/** Tests an inbox shared by several instances, using only the store's clock. */
+/** Tests an inbox shared by several instances. The instances rely only on the store's clock. */
 export function sharedContract(name: string, open: OpenTogether): void {
   describe(`instances on ${name}`, () => {
     let clock: ManualClock;
@@ -86,7 +86,6 @@ export function sharedContract(name: string, open: OpenTogether): void {
         await one.lead(EVENT_LOG, LEASE);
         expect(await move(inbox, "10", 1)).not.toHaveProperty("termOver");
         await clock.advance(LEASE);
-        // No other leader is left to report.
         expect(await move(inbox, "11", 1)).not.toHaveProperty("termOver");
         await other.lead(EVENT_LOG, LEASE);
         const late = await inbox?.put(messages("1"), "poll", [
@@ -142,7 +141,7 @@ export function sharedContract(name: string, open: OpenTogether): void {
         await one.beat(HERE, undefined);
         await gapOf(one);
         await clock.advance(1_000);
-        // The instance starts while the stopped instance's lease is still valid.
+        // This instance starts while the stopped instance's lease is still valid.
         await other.beat(HERE, undefined);
         await clock.advance(LEASE);
         await other.beat(HERE, undefined);

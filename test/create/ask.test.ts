@@ -14,7 +14,7 @@ import {
 import { keys } from "./keys.ts";
 import { Screen } from "./screen.ts";
 
-/** A run at a terminal made of two streams. */
+/** A run at a terminal that consists of two streams. */
 class Session {
   readonly screen: Screen = new Screen();
   readonly input: PassThrough = new PassThrough();
@@ -31,7 +31,7 @@ class Session {
     this.outcome = scaffold(argv, { ...setup, terminal }).finally(() => this.screen.end());
   }
 
-  /** Waits for each question in turn, and types the answer to it. */
+  /** Waits for each question in turn, and types its answer. */
   async answer(
     ...answers: readonly (readonly [question: string, answer: string])[]
   ): Promise<void> {
@@ -61,7 +61,7 @@ describe("a question", () => {
     expect({ code, calls }).toEqual({ code: 0, calls: [] });
     expect(session.screen.text).not.toContain("Store");
     expect(session.screen.text).not.toContain("Directory");
-    // The questions are already on the screen, so only the other settings are printed.
+    // The answered questions are already on the screen, so only the other settings are printed.
     expect(out).toContain("◇ Store           sqlite\n");
     expect(out).not.toContain("Template");
     expect(out).not.toContain("Install ");

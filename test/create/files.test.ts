@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import { templates } from "../faces/create.ts";
 import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
 
-/** Creates a bot and returns its directory. */
 async function bot(argv: readonly string[] = [], setup: { nodeVersion?: string } = {}) {
   const cwd = await temporaryDirectory();
   const outcome = await scaffold(["bot", ...argv], { cwd, ...setup });
@@ -20,7 +19,7 @@ async function manifestOf(argv: readonly string[], setup: { nodeVersion?: string
 }
 
 test("every template that is stored can be chosen", async () => {
-  // Two of the folders are not templates: additions for stores, and files for operators.
+  // Two of the folders are not templates: files for each store, and files for operators.
   const stored = await readdir(join(root, "templates"));
   expect(stored.sort()).toEqual([...templates, "stores", "operations"].sort());
 });

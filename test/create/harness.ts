@@ -12,10 +12,8 @@ import {
   type Terminal,
 } from "../faces/create.ts";
 
-/** The checkout under test. */
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A program started by the scaffolder. */
 export interface Call extends RunOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -27,12 +25,12 @@ export interface Setup {
   readonly env?: Record<string, string>;
   readonly nodeVersion?: string;
   readonly platform?: NodeJS.Platform;
-  /** Terminal for questions. Default: none. */
+  /** Terminal for questions. None by default. */
   readonly terminal?: Terminal;
   readonly rewrites?: Io["rewrites"];
   readonly now?: Io["now"];
   readonly every?: Io["every"];
-  /** Replaces every program that the scaffolder starts. By default, each program succeeds and does nothing. */
+  /** Stands in for every program that the scaffolder starts. By default, each program succeeds and does nothing. */
   readonly run?: (call: Call) => Partial<RunResult> | Promise<Partial<RunResult>>;
 }
 
@@ -43,7 +41,7 @@ export interface Outcome {
   readonly calls: readonly Call[];
 }
 
-/** Runs the scaffolder in this process. It behaves like the published scaffolder unless the setup changes that. */
+/** Runs the scaffolder in this process. It behaves like the published scaffolder unless `setup` says otherwise. */
 export async function scaffold(argv: readonly string[], setup: Setup): Promise<Outcome> {
   let out = "";
   let err = "";
@@ -74,14 +72,13 @@ export async function scaffold(argv: readonly string[], setup: Setup): Promise<O
   return { code, out, err, calls };
 }
 
-/** Creates a directory that is deleted after the test. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "create bot "));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Lists files, directories and links below a directory, sorted and without `.git`. */
+/** Lists the files, directories and links below a directory, sorted and without `.git`. */
 export async function everythingIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   return entries

@@ -1,4 +1,4 @@
-/** The input that a terminal sends for each key. */
+/** The bytes that a terminal sends for each key. */
 export const keys = {
   enter: "\r",
   down: "\x1b[B",

@@ -11,7 +11,6 @@ interface Outcome {
   readonly err: string;
 }
 
-/** Runs a create-bot.js as a process. */
 function create(
   argv: readonly string[],
   options: { cwd: string; node?: string; script?: string; env?: Record<string, string> },
@@ -95,7 +94,10 @@ test("a bundle beside create-bot.js is what runs, as in the published package", 
   });
 });
 
-/** Runs a fresh clone without a network. Expects exit code 1, a remedy, one JSON document, and no bot. */
+/**
+ * Runs create-bot.js from a fresh clone without a network. Expects exit code 1, a remedy, one JSON document, and no
+ * bot.
+ */
 async function expectNpmCiFails(argv: readonly string[], node?: string): Promise<void> {
   const cwd = await temporaryDirectory();
   const script = await freshClone(join(cwd, "clone"));
@@ -119,14 +121,14 @@ async function freshClone(clone: string): Promise<string> {
     "templates",
     "scripts",
   ]) {
-    // The release check's checkout contains a node_modules folder, which a fresh clone does not have.
+    // The release check runs this test in a checkout with a node_modules folder, which a fresh clone does not have.
     const filter = (source: string) => !source.includes("node_modules");
     await cp(join(root, path), join(clone, path), { recursive: true, filter });
   }
   return join(clone, "create-bot.js");
 }
 
-/** Creates an environment whose npm fails, as without a network. */
+/** Returns an environment in which npm fails, as it would without a network. */
 async function failingNpm(bin: string): Promise<Record<string, string>> {
   await mkdir(bin, { recursive: true });
   await writeFile(join(bin, "npm"), "#!/bin/sh\necho no network >&2\nexit 1\n");

@@ -3,7 +3,7 @@ import { AtTerminal, type TerminalOptions } from "../support/at-terminal.ts";
 
 export { hasPty, type TerminalOptions as PtyOptions } from "../support/at-terminal.ts";
 
-/** A program in a pseudo-terminal, into which the test types. */
+/** A program in a pseudo-terminal. Tests type into the terminal. */
 export class Pty extends AtTerminal {
   constructor(command: readonly string[], options: TerminalOptions) {
     super(command, options);

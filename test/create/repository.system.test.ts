@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { run, templates } from "../faces/create.ts";
 import { type Call, scaffold, temporaryDirectory } from "./harness.ts";
 
-/** Returns an environment for git, with this user or without any. */
+/** Returns git's environment, with or without a user. */
 function gitEnv(home: string, user?: string): Record<string, string> {
   const identity = { GIT_AUTHOR_NAME: user, GIT_AUTHOR_EMAIL: user };
   const committer = { GIT_COMMITTER_NAME: user, GIT_COMMITTER_EMAIL: user };
@@ -16,7 +16,7 @@ function gitEnv(home: string, user?: string): Record<string, string> {
   };
 }
 
-/** Runs only git. Other programs do nothing. */
+/** Runs git for real. Other programs do nothing. */
 const realGit = ({ command, args, ...options }: Call) =>
   command === "git" ? run(command, args, options) : {};
 
@@ -32,7 +32,7 @@ async function make(argv: readonly string[], env: Record<string, string>, cwd: s
 test.each(templates)("git ignores backups, dumps and exports: %s", async (template) => {
   const cwd = await temporaryDirectory();
   await make(["--template", template], gitEnv(cwd, "ada@example.org"), cwd);
-  // File names from docs/operate/backup.md, docs/operate/overview.md and docs/reference/command-line.md.
+  // The file names in docs/operate/backup.md, docs/operate/overview.md and docs/reference/command-line.md.
   const names = [
     ...["2026-03-01.db", "2026-03-01.db.part-1", "bot.db.before-20260301T093000", "bot.db-wal"],
     ...["bot.dump", "inbox.jsonl", "letters.jsonl"],
@@ -94,7 +94,7 @@ describe("a repository of its own", () => {
   });
 });
 
-/** Creates a checkout with a template of two files, which packs an empty archive. */
+/** Creates a checkout whose template has two files, and which packs an empty archive. */
 async function fakeCheckout(root: string) {
   await mkdir(join(root, "templates/starter"), { recursive: true });
   await writeFile(join(root, "package.json"), '{ "version": "7.8.9" }');

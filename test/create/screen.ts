@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** The output printed to a terminal. */
+/** Everything printed to a terminal. */
 export class Screen {
   #transcript = "";
-  /** Offset up to which {@link shows} has read. */
+  /** Offset that {@link shows} has read up to. */
   #seen = 0;
   #ended = false;
   #wake: () => void = () => {};
@@ -18,13 +18,12 @@ export class Screen {
     this.#wake();
   }
 
-  /** Marks the end of the output. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** Waits until all texts are printed, in any order, after the output that the previous call read. */
+  /** Waits until all texts have been printed, in any order, since the previous call. */
   async shows(...texts: readonly string[]): Promise<void> {
     const missing = () => texts.find((text) => this.text.indexOf(text, this.#seen) < 0);
     while (missing() !== undefined) {

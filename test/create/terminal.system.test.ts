@@ -75,7 +75,7 @@ describe.skipIf(!hasPty)("at a terminal", () => {
 
   test("Ctrl-C ends an install with 130; the files stay, and it says how to go on", async () => {
     const cwd = await temporaryDirectory();
-    // npm captures the output of scripts, so the command writes to the terminal directly.
+    // npm captures the output of scripts, so the script writes directly to the terminal.
     const env = await fakeNpm(cwd, "echo begun >/dev/tty; exec sleep 60");
     const pty = create(["bot", "--yes"], { cwd, env });
     await pty.screen.shows("⠋ npm install  0 s", "begun");
@@ -88,7 +88,7 @@ describe.skipIf(!hasPty)("at a terminal", () => {
   });
 });
 
-/** Creates an environment whose npm runs this command. */
+/** Returns an environment in which npm runs this command. */
 async function fakeNpm(cwd: string, command: string): Promise<Record<string, string>> {
   const bin = join(cwd, "bin");
   await mkdir(bin);

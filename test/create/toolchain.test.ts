@@ -12,7 +12,6 @@ async function made(packageManager: string, setup: Omit<Setup, "cwd"> = {}) {
   return { ...outcome, read };
 }
 
-/** Returns the commands in a text's lines with this prefix, in order. */
 function commandsOf(text: string, prefix: RegExp): string[] {
   const lines = text.split("\n").filter((line) => prefix.test(line));
   return lines.flatMap((line) =>
@@ -41,7 +40,7 @@ describe.each(packageManagers)("on a machine with Node and npm alone, a bot of %
     expect(strangers(commands)).toEqual([]);
     expect(commands.at(-3)).toMatch(/^npm ci$|^\w+ install --(?:frozen-lockfile|immutable)$/);
     expect(commands.slice(-2).every((command) => command.startsWith(`${name} `))).toBe(true);
-    // Positive control: without the line that installs them, the check finds missing programs.
+    // Positive control: without the line that installs them, the check must find missing programs.
     const first = name === "npm" ? 0 : 1;
     expect(strangers(commands.slice(first))).toHaveLength(first * 3);
   });
@@ -55,7 +54,7 @@ describe.each(packageManagers)("on a machine with Node and npm alone, a bot of %
       `if [ -f ${packageManagerFacts[name].lockFile} ]; then ${packageManagerFacts[name].toolchain(4).production};`,
     );
     if (name !== "npm") expect(text).not.toMatch(/npm ci|package-lock/);
-    // Files that COPY names must exist.
+    // The files that COPY names must exist.
     const copied = /^COPY package\.json (.*) \.\/$/m.exec(text)?.[1]?.split(" ") ?? [];
     for (const path of copied.filter((file) => !file.endsWith("*"))) await read(path);
   });
@@ -84,7 +83,7 @@ describe("the major version that is pinned is the one that writes the lock file"
     const { read, calls } = await made("pnpm", { run });
     expect(calls.map(({ args }) => args[0])).toEqual(["--version", "install"]);
     expect(await read(workflow)).toContain("npm install --global pnpm@9\n");
-    // pnpm 9 assumes that this file belongs to a workspace, and fails because `packages` is missing.
+    // With this file, pnpm 9 assumes a workspace, and fails because `packages` is missing.
     await expect(read("pnpm-workspace.yaml")).rejects.toThrow("ENOENT");
   });
 

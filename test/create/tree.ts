@@ -3,7 +3,7 @@ import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Lists a directory and everything below it, one line each: kind, permissions, modification time, and content.
+ * Lists a directory and everything below it, one line per entry: kind, permissions, modification time and content.
  * Equal lists mean identical trees.
  *
  * @param except path of a directory to skip

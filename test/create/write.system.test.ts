@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { everythingIn, root, temporaryDirectory } from "./harness.ts";
 
 describe("a read-only directory", () => {
-  // Root may write everywhere, so the scaffolder runs as another user in a folder that every user can read.
+  // Root may write anywhere, so run the scaffolder as another user, in a folder that everyone can read.
   test("ends the run with 1 and the remedy, and nothing is written", async () => {
     const cwd = await temporaryDirectory();
     await chmod(cwd, 0o755);

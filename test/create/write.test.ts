@@ -16,7 +16,7 @@ function messageOf(work: () => void): string {
   throw new Error("nothing was thrown");
 }
 
-// The target may change immediately after the scaffolder has checked it.
+// Something may change the target right after the scaffolder has checked it.
 describe("a target that has changed since the look at it", () => {
   test("a file that appeared is not overwritten, and what was written is taken back", async () => {
     const directory = await temporaryDirectory();
@@ -66,7 +66,7 @@ describe("an error of the disk halfway", () => {
     const directory = await temporaryDirectory();
     messageOf(() => writeFiles(join(directory, "deep/er/bot"), filesAt("a", tooLong)));
     expect(await everythingIn(directory)).toEqual([]);
-    // Positive control: without the error, the files exist.
+    // Positive control: without the error, the files are there.
     writeFiles(join(directory, "deep/er/bot"), filesAt("a"));
     expect(await everythingIn(directory)).toContain("deep/er/bot/a");
   });
@@ -89,7 +89,7 @@ describe.skipIf(process.platform !== "linux")("a directory that cannot be made",
     const origin = { root, origin: "checkout" as const };
     const { code, err, calls } = await scaffold(["/proc/none/bot"], { cwd, origin });
     expect({ code, calls }).toEqual({ code: 1, calls: [] });
-    // For this path, root gets a different error from other users.
+    // For this path, root gets a different error than other users.
     expect(err).toMatch(/^✖ [^\n]*\/proc[^\n]*\. Choose another directory[^\n]*\.\n$/);
     expect(err).not.toContain("mkdir");
   });

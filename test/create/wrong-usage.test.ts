@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { everythingIn, root, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 import { fingerprint } from "./tree.ts";
 
-/** Creates a directory that contains a user's files, next to and inside the bots' targets. */
+/** Creates a directory with a user's files, both next to and inside the bot directories. */
 async function somebodysDirectory(): Promise<string> {
   const cwd = await temporaryDirectory();
   await mkdir(join(cwd, "full/src"), { recursive: true });
@@ -24,7 +24,7 @@ async function somebodysDirectory(): Promise<string> {
 
 const long = "x".repeat(215);
 
-/** Invalid invocations: arguments, exact message, and setup. */
+/** Invalid invocations, each with its arguments, exact message and setup. */
 const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   // Flags
   [
@@ -222,7 +222,7 @@ describe("no byte outside the bot's folder changes", () => {
     ["refused by git", ["git"]],
   ])("when it is %s", async (_, failing) => {
     const cwd = await somebodysDirectory();
-    // Only the directory's modification time may change, because the directory has a new entry.
+    // Create the target first. Otherwise, its new entry would change the parent's modification time.
     await mkdir(join(cwd, "bot"));
     const before = await fingerprint(cwd, "bot");
     const run = ({ command }: { command: string }) => ({ code: failing.includes(command) ? 1 : 0 });

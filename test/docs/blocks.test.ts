@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 import { commandsOf, problemOf } from "./command-lines.ts";
 import { codeBlocks, documentedBlock, pages, root, testOf } from "./markdown.ts";
 
-/** Pages that the scaffolder writes into a bot. The scaffolder fills in the placeholders in double braces. */
+/** Pages that the scaffolder writes into a bot, after it fills in the placeholders in double braces. */
 const templates = [
   "starter/README.md",
   "starter/AGENTS.md",
@@ -18,7 +18,7 @@ const templates = [
 
 const blocks = [...pages, ...templates].flatMap(codeBlocks);
 
-/** Languages of code blocks, and the tests that check them. */
+/** Languages of code blocks, and how the blocks are checked. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   ts: "compiled by docs.test.ts",
   sh: "each command is looked up here",
@@ -60,7 +60,7 @@ test("so are commands within a sentence", () => {
       .filter((code) =>
         /^(?:npx )?service-bot [a-z]|^npm run |^npx vitest|^node [\w/-]+\//.test(code),
       )
-      // lists.test.ts compares all flags of these commands.
+      // lists.test.ts checks all flags of these commands.
       .filter((code) => !code.includes("\\|"))
       .filter((code) => path !== "CHANGELOG.md" || code.startsWith("service-bot"))
       .flatMap((code) => problemsIn(commandsOf(code)).map((problem) => `${path}: ${problem}`)),
@@ -69,7 +69,7 @@ test("so are commands within a sentence", () => {
 });
 
 test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code }) => {
-  // Alternatively, each line is a JSON value, as in a log.
+  // Each line may be a JSON value of its own, as in a log.
   const isLines = code
     .trimEnd()
     .split("\n")
@@ -138,7 +138,7 @@ test("a command that is not there is found", () => {
   expect(found('T=$(date +%s)\ncurl -d "a; b | c" \\\n  http://127.0.0.1')).toEqual([]);
 });
 
-/** Returns true if the file, or a test file that it imports, calls `documentedBlock` with these literals. */
+/** Returns true if the file, or a test file it imports, calls `documentedBlock` with these literals. */
 function fetches(file: string, page: string, name: string): boolean {
   const call = `documentedBlock("${page}","${name}")`;
   const files = new Set([join(root, file)]);
@@ -164,7 +164,7 @@ function problemsIn(commands: readonly string[]): string[] {
   });
 }
 
-/** Returns the shown commands, which follow a prompt or begin a line, without their comments. */
+/** Returns the commands in a console block without their comments. A command follows a prompt or begins a line. */
 function shownIn(code: string): string[] {
   return code
     .split("\n")
@@ -182,7 +182,7 @@ function shownIn(code: string): string[] {
     .flatMap((line) => commandsOf(line.replaceAll(/[[\]]/g, " ")));
 }
 
-/** Removes functions that a block defines, and replaces calls of `control`, which later blocks use. */
+/** Removes shell functions, and replaces calls of `control`, a function that later blocks also use. */
 function withoutFunctions(code: string): string {
   return code.replaceAll(/^\w+\(\) \{.*\}$/gm, "").replaceAll(/^control /gm, "curl ");
 }

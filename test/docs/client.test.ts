@@ -6,7 +6,6 @@ import { root } from "./markdown.ts";
 
 const text = readFileSync(join(root, "docs/reference/client.md"), "utf8");
 
-/** The operations in section 4 of the platform document. */
 const operations = [
   "GET /dm/conversations",
   "GET /dm/conversations/:id/messages",

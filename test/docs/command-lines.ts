@@ -4,14 +4,14 @@ import { commands, UsageError } from "../faces/cli.ts";
 import { flags as scaffolderFlags } from "../faces/create.ts";
 import { root } from "./markdown.ts";
 
-/** Programs that do not belong to the project. Their arguments are not checked. */
+/** Programs from outside the project. Their arguments are not checked. */
 const OTHERS = new Set(
   "cd caddy claude cp crontab curl date docker echo fly gcloud git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql railway rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
     " ",
   ),
 );
 
-/** npm commands that need no script. */
+/** npm commands that do not run a script. */
 const NPM = new Set(["ci", "install", "create", "publish", "audit", "sbom"]);
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(
@@ -22,11 +22,10 @@ const botScripts = new Set([
   ...Object.keys(
     JSON.parse(readFileSync(join(root, "templates/starter/_package.json"), "utf8")).scripts,
   ),
-  // Bots with `--store postgres` have this script.
+  // Bots created with `--store postgres` have this script.
   "db",
 ]);
 
-/** Splits a command line at `&&`, `|` and `;`. */
 export function commandsOf(script: string): string[] {
   return script
     .replaceAll(/\\\n\s*/g, " ")
@@ -39,12 +38,12 @@ export function commandsOf(script: string): string[] {
     .filter((command) => command !== "");
 }
 
-/** Replaces quoted texts by one letter, because what they contain is not a command. */
+/** Replaces each quoted string with a letter, because its content is not a command. */
 function unquoted(line: string): string {
   return line.replaceAll(/'[^']*'|"[^"]*"/g, "Q");
 }
 
-/** Returns what is wrong with a documented command, or `undefined` if it is correct. */
+/** Returns the problem with a documented command, or `undefined` if there is none. */
 export function problemOf(command: string): string | undefined {
   const [program = "", ...words] = command.split(/\s+/);
   if (OTHERS.has(program)) return undefined;
@@ -89,7 +88,7 @@ function npmProblem([name = "", ...words]: readonly string[]): string | undefine
 
 const sources = new Map<string, string>();
 
-/** Returns the text of a script and of the files in the script's folder. */
+/** Returns the source of a script and of the other files in its folder. */
 function sourcesBeside(entry: string): string {
   const known = sources.get(entry);
   if (known !== undefined) return known;
@@ -99,7 +98,7 @@ function sourcesBeside(entry: string): string {
   return text;
 }
 
-/** Skips packages below a folder, such as the packages that the benchmarks compare. */
+/** Skips node_modules, such as the packages that the benchmarks compare with. */
 function ownSources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -113,7 +112,7 @@ function takes(sources: string, flag: string): boolean {
   return sources.includes(`${name}: { type:`) || sources.includes(`"${name}": { type:`);
 }
 
-/** Checks `npm create service-bot`, whose flags follow `--`. */
+/** Checks an `npm create service-bot` command, whose flags follow `--`. */
 function scaffolderProblem(words: readonly string[]): string | undefined {
   const unknown = flagsIn(words).find((flag) => !Object.hasOwn(scaffolderFlags, flag.slice(2)));
   return unknown && `the scaffolder takes no ${unknown}`;
@@ -145,14 +144,14 @@ function flagsIn(words: readonly string[]): string[] {
   return words.flatMap((word) => word.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
 }
 
-/** Returns the flags in the usage text of a command or action. `undefined` if the command or action is unknown. */
+/** Returns the usage text of a command or action, or `undefined` if it does not exist. */
 function usageOf(name: string, action: string | undefined): string | undefined {
   const { usage = "", details = "" } = commands[name] ?? {};
   if (name !== "inbox") return `${usage}\n${details}`;
   return actionsOf(details).get(action ?? "stats");
 }
 
-/** Returns the actions of `service-bot inbox` with their usage texts. */
+/** Returns the usage text of each `service-bot inbox` action. */
 export function actionsOf(usage: string): ReadonlyMap<string, string> {
   const [list = "", filter = ""] = usage.split("FILTER: ");
   const lines = list.replaceAll("FILTER", filter.split("\n\n")[0] ?? "").split("\n");
@@ -166,12 +165,12 @@ export function actionsOf(usage: string): ReadonlyMap<string, string> {
   return actions;
 }
 
-/** Returns the flags that a command or action accepts, from its error about an unknown flag. */
+/** Returns the flags that a command or action accepts, taken from its error about an unknown flag. */
 export async function flagsTaken(name: string, ...action: string[]): Promise<readonly string[]> {
   return await namesTaken(name, ...action, "--no-such-flag");
 }
 
-/** Returns the names that a command accepts, from its error about an unknown name. */
+/** Returns the names that a command accepts, taken from its error about an unknown name. */
 export async function namesTaken(name: string, ...args: string[]): Promise<readonly string[]> {
   try {
     await commands[name]?.run(args);

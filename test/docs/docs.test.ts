@@ -11,7 +11,7 @@ test.each(pages)("$path links to files that are there", (page) => {
   expect(links(page).filter((target) => !existsSync(target))).toEqual([]);
 });
 
-/** Placeholders in drafts. */
+/** Placeholders that drafts use. */
 const placeholder =
   /\b(?:TODO|TBD|FIXME|XX+|FIGURES?|NUMBERS?|RATIOS?|VALUES?|TIMES?|SECONDS|MINUTES|SIZES?|COUNTS?|DATES?|VERSIONS?)\b/g;
 
@@ -36,13 +36,13 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
   expect(await typeErrors(Object.fromEntries(files), { paths: sourcesOfExports() })).toBe("");
 });
 
-/** Returns false for the reference, which is generated from checked sources. */
+/** The API reference is generated from sources that are checked elsewhere. */
 function isWritten({ path }: Page): boolean {
   return !path.startsWith(join("docs/reference/api"));
 }
 
 /**
- * The files of a bot begin with their path. A guide's files are compiled together, and the other files in
+ * A bot's file begins with its path. The files of a guide are compiled together, and other files in
  * test/e2e/start.system.test.ts. Blocks that import other packages are compiled by test/tracing/docs.system.test.ts and
  * test/peers/authors/authors.system.test.ts.
  */
@@ -54,7 +54,6 @@ function isExample(block: CodeBlock): boolean {
   return language === "ts" && !isFile && !isForeign;
 }
 
-/** Returns the source file of each entry point in package.json. */
 function sourcesOfExports(): Record<string, string[]> {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const entries = Object.entries<{ default?: string }>(exports).filter(
@@ -79,7 +78,7 @@ describe("docs/reference/configuration.md", () => {
 
   test("agrees with the starter's .env.example on the variables", () => {
     const stored = readFileSync(join(root, "templates/starter/_env.example"), "utf8");
-    // The file that a bot on SQLite has.
+    // Keep only the lines that a bot on SQLite gets.
     const example = stored.replace(/^# \{\{#postgres\}\}.*?\{\{\/postgres\}\}\n/ms, "");
     const names = [...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(names).toEqual(Object.values(settings).map(({ variable }) => variable));

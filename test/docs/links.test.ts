@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 
-/** Hosts that links may lead to. */
+/** Hosts that pages may link to. */
 const HOSTS = [
   "opentelemetry.io",
   "core.telegram.org",
@@ -35,7 +35,7 @@ function lostAnchors(page: Page): string[] {
       const [file = "", anchor = ""] = target.split("#");
       const path = file === "" ? page.path : join(dirname(page.path), file);
       const there = byPath.get(path);
-      // Headings in files outside the documentation are not checked.
+      // Headings outside the documentation are not checked.
       return there === undefined ? path.endsWith(".md") : !anchorsOf(there).has(anchor);
     });
 }

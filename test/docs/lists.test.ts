@@ -14,7 +14,6 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const unique = (names: Iterable<string>) => [...new Set(names)].sort();
 const flagsIn = (text: string) => unique(text.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
 
-/** Returns the text between a heading and the next heading. */
 function section(page: string, heading: string): string {
   const [, rest = ""] = `\n${read(page)}`.split(`\n${heading}\n`);
   const depth = heading.split(" ", 1)[0]?.length ?? 2;
@@ -133,7 +132,7 @@ describe("docs/reference/configuration.md", () => {
   });
 });
 
-/** Variables read by dependencies: the PostgreSQL driver, and Node. */
+/** Variables that dependencies read: the PostgreSQL driver and Node. */
 const BY_OTHERS = ["PGPASSWORD", "NO_COLOR", "FORCE_COLOR"];
 
 function variablesRead(): string[] {
@@ -157,7 +156,7 @@ function variablesIn(source: string): string[] {
 
 const entries = entryPoints().flatMap((point) => point.entries);
 
-/** Returns the members of an exported type, or of a type that an exported type mentions. */
+/** Returns the members of an exported type, or of a type that one mentions. */
 function membersOf(name: string): readonly Member[] {
   const exported = entries.find((entry) => entry.name === name);
   if (exported !== undefined) return exported.members;
@@ -165,7 +164,7 @@ function membersOf(name: string): readonly Member[] {
   return named === undefined ? [] : describeName(name, named, () => false).members;
 }
 
-/** Returns the fields of the status report. Nested fields have a dot, such as `log.cursor`. */
+/** Returns the fields of the status report. The names of nested fields contain a dot, such as `log.cursor`. */
 function statusFields(): string[] {
   return membersOf("BotStatus").flatMap((member) => {
     const name = nameIn(member);

@@ -4,7 +4,6 @@ import { parseAst } from "rolldown/parseAst";
 import { aboutEvent, duringEvent } from "../faces/core.ts";
 import { root } from "./markdown.ts";
 
-/** A call in the source code that writes a log line. */
 export interface LogCall {
   readonly file: string;
   readonly levels: readonly string[];
@@ -19,10 +18,10 @@ interface Node {
 
 const levels: ReadonlySet<string> = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
 
-/** Folders that are not part of a bot or MCP server. Their code prints for users, or logs nothing. */
+/** Folders that are not part of a bot or an MCP server. Their code prints for users, or does not log. */
 const otherRooms = ["platform/", "cli/", "create/"];
 
-/** Returns every logger call in the source code of bots and MCP servers. */
+/** Returns every logger call in the source of bots and MCP servers. */
 export function logCalls(): LogCall[] {
   const source = join(root, "src");
   return globSync("**/*.ts", { cwd: source })
@@ -31,7 +30,7 @@ export function logCalls(): LogCall[] {
     .flatMap((path) => callsIn(path, readFileSync(join(source, path), "utf8")));
 }
 
-/** Returns the fields of child loggers, such as a run's logger. All of the child's lines have these fields. */
+/** Returns the fields of child loggers, such as a run's logger. Every line of a child has these fields. */
 export function childFields(): string[] {
   const calls = globSync("**/*.ts", { cwd: join(root, "src") }).flatMap((path) =>
     new Source(path, readFileSync(join(root, "src", path), "utf8")).children(),
@@ -40,8 +39,8 @@ export function childFields(): string[] {
 }
 
 /**
- * @throws {Error} if a call's message or fields cannot be read from the source code, because the line could then not be
- * documented
+ * @throws {Error} if a call's message or fields cannot be read from the source, because its documentation could then
+ * not be checked
  */
 function callsIn(file: string, text: string): LogCall[] {
   return new Source(file, text).calls();
@@ -118,20 +117,20 @@ class Source {
 
   #spread(node: Node): string[] {
     const called = node.type === "CallExpression" ? nameOf(node.callee) : undefined;
-    // Another file defines the fields that all of a run's lines have.
+    // The fields that every line of a run has are defined in another file.
     return called === "aboutEvent"
       ? Object.keys(duringEvent({ id: "1", trace: undefined }, aboutEvent))
       : this.#fields(node);
   }
 
-  /** Resolves a name in this file to its constant, or to a function's result. */
+  /** Resolves a name in this file to a constant's value, or to a function's result. */
   #resolve(node: Node): Node {
     if (node.type === "Identifier") {
       const [made, another] = this.#nodes.filter(
         ({ type, id, init }) =>
           type === "VariableDeclarator" && nameOf(id) === node.name && init !== null,
       );
-      // Scopes are not distinguished here.
+      // The parser does not distinguish scopes.
       if (another !== undefined) throw this.#unreadable("one meaning of a name", node);
       return made === undefined ? node : this.#resolve(made.init as Node);
     }

@@ -2,21 +2,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./markdown.ts";
 
-/** A line in docs/operate/logs.md. */
 export interface DocumentedLine {
   readonly levels: readonly string[];
   readonly message: string;
-  /** Sorted. Excludes the fields that all lines of a run have. */
+  /** Sorted. Without the fields that every line of a run has. */
   readonly fields: readonly string[];
   readonly ofRun: boolean;
 }
 
 const text = readFileSync(join(root, "docs/operate/logs.md"), "utf8");
 
-/** Additional fields of a run's lines. */
+/** Fields that every line of a run has. */
 export const fieldsOfRun: readonly string[] = ["event", "type", "lane", "attempt", "trace"];
 
-/** A row has several messages if they share their levels and fields. */
+/** A row may list several messages that share levels and fields. */
 const ROW = /^\| ((?:[a-z]+)(?:, [a-z]+)*) \| (`[^|]+`) \| ([^|]*)\|(?: [^|]*\|)?$/gm;
 
 export const documentedLines: readonly DocumentedLine[] = [...text.matchAll(ROW)].flatMap(
@@ -29,12 +28,11 @@ export const documentedLines: readonly DocumentedLine[] = [...text.matchAll(ROW)
     })),
 );
 
-/** Names in the first column of the table of fields. */
 export const documentedFields: readonly string[] = [
   ...(text.split("\n## Fields\n")[1]?.split("\n## ")[0] ?? "").matchAll(/^\| (`.*?) \|/gm),
 ].flatMap(([, names = ""]) => namesIn(names));
 
-/** Returns the difference between a logged line and its documentation, or `undefined` if they agree. */
+/** Returns how a logged line differs from its documentation, or `undefined` if it does not. */
 export function undocumented(record: Readonly<Record<string, unknown>>): string | undefined {
   const { level, msg, time: _time, ...fields } = record;
   const line = documentedLines.find(
@@ -50,10 +48,10 @@ export function undocumented(record: Readonly<Record<string, unknown>>): string 
   return isKnown && isAll ? undefined : `${msg}: ${names.join(" ")}`;
 }
 
-/** Fields of a line about a request. A request can also be made outside a run. */
+/** Fields of a line about a request, which may also be made outside a run. */
 const ofEvent: ReadonlySet<string> = new Set(["event", "trace"]);
 
-/** Lines with optional fields: there may be no response, or no address for deliveries. */
+/** Messages whose lines have optional fields: there may be no response, or no URL for deliveries. */
 const withoutValues: ReadonlySet<string> = new Set(["api", "ready"]);
 
 function namesIn(cell: string): string[] {

@@ -11,10 +11,10 @@ const page = {
 };
 const calls = logCalls();
 
-/** Fields of every line. */
+/** Every line has these fields. */
 const general = ["level", "time", "msg"];
 
-/** Returns each line's level and sorted fields, without the fields of a run. Messages may be reworded. */
+/** Returns each line's level and sorted fields, without the fields of a run, so that messages may be reworded. */
 function shapesOf(
   lines: readonly Pick<(typeof calls)[number], "levels" | "message" | "fields">[],
 ): string[] {
@@ -24,7 +24,6 @@ function shapesOf(
   return [...new Map(shapes).values()].sort();
 }
 
-/** Returns a line's fields without those of a run. */
 function own(fields: readonly string[]): readonly string[] {
   const isOfRun = fieldsOfRun.every((name) => fields.includes(name));
   return isOfRun ? fields.filter((name) => !fieldsOfRun.includes(name)) : fields;

@@ -5,7 +5,7 @@ import { githubSlug } from "../../scripts/site/slug.ts";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A documentation page. The path is relative to the root. */
+/** A documentation page. Its path is relative to the root. */
 export interface Page {
   readonly path: string;
   readonly text: string;
@@ -15,7 +15,6 @@ export interface CodeBlock {
   readonly page: string;
   readonly language: string;
   readonly code: string;
-  /** Text of the HTML comment above the block. */
   readonly note: string;
 }
 
@@ -28,7 +27,7 @@ export const pages: readonly Page[] = [
   join("src", "create", "README.md"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
-/** Returns a page's fenced blocks. Strips a block's indentation, for example in a list. */
+/** Returns a page's fenced blocks. A block inside a list loses its indentation. */
 export function codeBlocks({ path, text }: Page): CodeBlock[] {
   const fences = /(?:^ *<!-- (.*) -->\n)?^( *)```([^\n]*)\n([\s\S]*?)^ *```$/gm;
   return [...text.matchAll(fences)].map(([, note, indent = "", language = "", code = ""]) => ({
@@ -39,16 +38,16 @@ export function codeBlocks({ path, text }: Page): CodeBlock[] {
   }));
 }
 
-/** Returns the block's name and its test file, from the note `tested: NAME in FILE` above it. */
+/** Parses a block's name and test file from the note `tested: NAME in FILE` above it. */
 export function testOf({ note }: CodeBlock): { name: string; file: string } | undefined {
   const [, name, file] = /^tested: ([a-z-]+) in (test\/\S+\.test\.ts)$/.exec(note) ?? [];
   return name === undefined || file === undefined ? undefined : { name, file };
 }
 
 /**
- * Returns the code of the named block on a page. `blocks.test.ts` finds only calls with literals.
+ * Returns the code of the named block on a page. Pass literals, because blocks.test.ts searches for the calls.
  *
- * @throws unless there is exactly one
+ * @throws {Error} unless exactly one block has this name
  */
 export function documentedBlock(path: string, name: string): string {
   const [found, ...more] = pages
@@ -63,7 +62,7 @@ export function prose({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`]*`/g, "");
 }
 
-/** Returns a page's link targets as written. Skips code. */
+/** Returns a page's link targets as written, ignoring code. */
 export function targets({ text }: Page): string[] {
   const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/`[^`\n]*`/g, "``");
   return [...words.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target]) => target ?? "");
@@ -77,7 +76,7 @@ export function links(page: Page): string[] {
     .map((target) => resolve(root, dirname(page.path), target));
 }
 
-/** Returns the anchors that GitHub makes for a page's headings. */
+/** Returns the anchors that GitHub generates for a page's headings. */
 export function anchorsOf({ text }: Page): Set<string> {
   const anchors = new Set<string>();
   const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "");

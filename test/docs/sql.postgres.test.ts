@@ -24,7 +24,7 @@ test.each(blocks)(
       code.replaceAll(/\bservice_bot\b/g, place.schema).replaceAll(/\bTO bot\b/g, `TO ${role}`),
     );
     if (!code.includes("GRANT")) return;
-    // These rights are enough for a bot.
+    // These privileges must be enough for a bot.
     const inbox = await openAt(asRole(place, role));
     expect(await inbox.stats()).toMatchObject({ pending: 0 });
   },

@@ -34,7 +34,7 @@ beforeEach(() => {
   onTestFinished(() => inbox.close());
 });
 
-/** Puts and claims events in one turn of the event loop. */
+/** Puts and claims events in the same event loop turn. */
 async function putAndClaim(...events: NewEvent[]): Promise<readonly Claim[]> {
   const putting = inbox.put(events, "webhook", [], "a".repeat(32));
   const claiming = inbox.claim(10, LEASE);

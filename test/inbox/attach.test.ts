@@ -17,7 +17,6 @@ beforeEach(() => {
   clock = new ManualClock(1_800_000_000_000);
 });
 
-/** Opens the inbox as a bot does. */
 function openBot(maxBacklog = 100): SqliteInbox {
   const inbox = new SqliteInbox({ file, clock, maxBacklog });
   onTestFinished(() => inbox.close());
@@ -203,7 +202,7 @@ describe("what is no inbox of this version is refused with the way out, and left
 
   test("a file of an older version, whose schema is the bot's to change", async () => {
     await openBot().close();
-    // No older version of the inbox exists.
+    // No older schema version exists yet, so use an invalid one.
     change((db) => db.pragma("user_version = -1"));
     refused("INBOX_TOO_OLD", /Start the bot once/);
   });

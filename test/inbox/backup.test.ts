@@ -31,7 +31,6 @@ beforeEach(() => {
   mkdirSync(join(folder, "backups"));
 });
 
-/** Creates an inbox with these events. */
 async function fill(...ids: readonly string[]): Promise<void> {
   const inbox = new SqliteInbox({ file });
   await inbox.put(
@@ -41,7 +40,6 @@ async function fill(...ids: readonly string[]): Promise<void> {
   await inbox.close();
 }
 
-/** Returns an inbox's events and its restore mark. */
 async function read(place = file) {
   const inbox = new SqliteInbox({ file: place });
   const { events } = await inbox.admin.list();
@@ -50,7 +48,7 @@ async function read(place = file) {
   return { ids: events.map(({ id }) => id).sort(), restored };
 }
 
-/** Keeps an inbox that contains event 1 open, as a running bot does. */
+/** Keeps an inbox with event 1 open, as a running bot does. */
 async function hold(): Promise<SqliteInbox> {
   const inbox = new SqliteInbox({ file });
   onTestFinished(() => inbox.close());
@@ -58,7 +56,7 @@ async function hold(): Promise<SqliteInbox> {
   return inbox;
 }
 
-/** Writes event 1 as a killed process would leave it: the commit is only in the WAL. */
+/** Leaves event 1 as a killed process would, with its commit only in the WAL. */
 async function leaveKilled(): Promise<void> {
   const left = join(folder, "left.db");
   const inbox = await hold();
@@ -121,7 +119,7 @@ describe("a backup", () => {
   });
 });
 
-/** Swaps two pages of the events table. Only a check of all events detects the damage. */
+/** Swaps two pages of the event table. Only a check of every event detects this damage. */
 function damage(place: string): void {
   const bytes = readFileSync(place);
   const [a, b] = [bytes.length / 4096 - 2, bytes.length / 4096 - 3].map((page) => page * 4096);

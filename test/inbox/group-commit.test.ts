@@ -84,7 +84,7 @@ test("a full disk refuses the write, and the next one goes through once there is
 test("close() commits the pending writes and refuses later ones", async () => {
   const waiting = group.write(insert(1));
   group.close();
-  // Commits synchronously, because the inbox closes its file next.
+  // `close` commits synchronously, because the inbox closes its file next.
   expect(rows()).toEqual([1]);
   expect(await waiting).toBe(1);
   await expect(group.write(insert(2))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });

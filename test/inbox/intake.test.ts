@@ -9,14 +9,13 @@ function follow(id: string, more: Readonly<Record<string, unknown>> = {}): Recor
   return { id, type: "follow", payload: { actor, entityType: "user", entityId: "u_1" }, ...more };
 }
 
-/** Returns the event from a batch of one. */
 function read(raw: unknown, laneOf: LaneOf = defaultLane): NewEvent {
   const [event] = readBatch([raw], laneOf);
   if (event === undefined) throw new Error("the batch lost its only event");
   return event;
 }
 
-/** Returns a deeply nested array, as `JSON.parse` returns it for a hostile body. */
+/** Returns a deeply nested array, like the result of `JSON.parse` for a hostile body. */
 function nested(levels: number): unknown {
   return JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
 }

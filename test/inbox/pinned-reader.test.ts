@@ -10,7 +10,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const MIB = 2 ** 20;
 const LIMIT = 64 * MIB;
 
-/** Returns an event of one MiB. */
 function large(number: number): NewEvent {
   const event = message(`evt_${String(number).padStart(12, "0")}`, `c${number}`);
   return { ...event, body: JSON.stringify({ ...JSON.parse(event.body), more: "x".repeat(MIB) }) };
@@ -34,7 +33,7 @@ test("a WAL that grew while a reader pinned it is cut back to 64 MiB once the re
   expect(size()).toBeGreaterThan(80 * MIB);
 
   reader.exec("COMMIT");
-  // The first write checkpoints the WAL into the file, and the next write restarts the WAL.
+  // The first write checkpoints the WAL, and the second restarts it.
   await put();
   await put();
   expect(size()).toBe(LIMIT);

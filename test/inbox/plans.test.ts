@@ -10,8 +10,8 @@ import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
- * Returns the statements that run for each event; SQLite explains their plans. They must not scan all lanes or events,
- * because there may be a million of each.
+ * Returns the statements that run for every event. Their query plans must not scan all lanes or events, because there
+ * may be a million of each.
  */
 async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   const inbox = new SqliteInbox({ file });
@@ -30,7 +30,7 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   return statements();
 }
 
-/** Returns the statements for an event with effects, and for the timer that it sets. */
+/** Returns the statements for an event with effects, and for the timer it sets. */
 async function statementsOfEffects(file: string): Promise<readonly string[]> {
   const inbox = new SqliteInbox({ file });
   onTestFinished(() => inbox.close());

@@ -54,7 +54,7 @@ const atWork = (path = file) =>
 const resting = (path = file) =>
   change(path, (db) => db.prepare<[], RestingRow>("SELECT * FROM resting_lane ORDER BY key").all());
 
-/** Copies the file as a process killed at this point would leave it. */
+/** Returns a copy of the file, as a process killed at this point would leave it. */
 function killed(name: string): string {
   const left = join(folder, name);
   for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`);
@@ -70,7 +70,7 @@ async function sweep(keep = KEEP): Promise<void> {
   while (await inbox.sweep(keep));
 }
 
-/** Lets time pass until every lane rests. */
+/** Waits until every lane rests. */
 async function pause(): Promise<void> {
   await clock.advance(10 * MINUTE + 1);
   await sweep();
@@ -157,7 +157,7 @@ describe("a lane in which nothing happens", () => {
 describe("a lane at rest goes on where it was", () => {
   const next = { fence: 3, late: true };
 
-  /** One event is done, an earlier event is a dead letter, and the lane rests. */
+  /** Leaves a done event, an earlier dead letter, and a lane that rests. */
   beforeEach(async () => {
     await handle(message("5"));
     await inbox.put([message("3")], "webhook");
@@ -175,7 +175,7 @@ describe("a lane at rest goes on where it was", () => {
   test("when the process is killed after a claim", async () => {
     await inbox.put([message("4")], "webhook");
     expect(await inbox.claim(1, LEASE)).toMatchObject([{ id: "4", ...next }]);
-    // Ending the killed process's lease also used up a fence.
+    // Ending the killed process's lease uses up a fence as well.
     const again = { id: "4", attempt: 2, fence: 5, late: true };
     expect(await open(killed("left.db")).claim(1, LEASE)).toMatchObject([again]);
   });

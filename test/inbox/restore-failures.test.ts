@@ -13,7 +13,7 @@ let folder: string;
 let file: string;
 let backup: string;
 
-/** Creates an inbox with two events, and an older backup with one event. */
+/** Creates an inbox with two events, and an older backup with only one. */
 beforeEach(async () => {
   folder = temporaryFolder();
   file = join(folder, "bot.db");
@@ -39,7 +39,7 @@ async function idsIn(place: string): Promise<string[]> {
 
 type Call = "fsyncSync" | "linkSync" | "renameSync";
 
-/** Makes this call fail as on a broken disk if `when` returns true. */
+/** Makes a file system call fail as on a broken disk, whenever `when` returns true. */
 function breakDisk(call: Call, when: (path: unknown, to: unknown) => boolean = () => true): void {
   const real = fs[call];
   const broken = (path: never, to: never) => {

@@ -18,7 +18,7 @@ function open(file: string): { clock: ManualClock; inbox: SqliteInbox } {
   return { clock, inbox };
 }
 
-/** Stores events with large bodies on separate lanes, and completes them. */
+/** Stores and completes events with large bodies, each on its own lane. */
 async function live(inbox: SqliteInbox, ids: readonly string[]): Promise<void> {
   const events = ids.map((id) => message(id, `c${id}`));
   const body = (text: string) => JSON.stringify({ ...JSON.parse(text), filler: "x".repeat(2_000) });
@@ -36,7 +36,7 @@ async function live(inbox: SqliteInbox, ids: readonly string[]): Promise<void> {
   );
 }
 
-/** Runs a complete sweep. Resolves to the number of batches. */
+/** Sweeps until nothing is left to do. Resolves to the number of batches. */
 async function sweep(inbox: SqliteInbox): Promise<number> {
   let batches = 1;
   while (await inbox.sweep(KEEP)) batches += 1;
@@ -60,7 +60,7 @@ describe("the size of the file", () => {
     const at = (day: number) => sizes[day] ?? 0;
     expect(at(10)).toBeGreaterThan(0);
     expect(at(59)).toBeLessThan(at(35) * 1.25);
-    // Without the sweep, each of these events would keep its page.
+    // Without sweeps, each of these events would keep its own page.
     expect(at(59)).toBeLessThan(60 * 20 * 4_096 * 0.7);
   });
 
@@ -77,7 +77,7 @@ describe("the size of the file", () => {
     const flooded = statSync(file).size;
     await clock.advance(31 * DAY);
     expect(await sweep(inbox)).toBeGreaterThan(10);
-    // SQLite removes free pages from the file when it writes the WAL back.
+    // SQLite gives free pages back when it writes the WAL into the file.
     await inbox.close();
     expect(statSync(file).size).toBeLessThan(flooded * 0.6);
   });

@@ -6,7 +6,7 @@ import { SQLITE_SCHEMA } from "../faces/files.ts";
 import { openFile } from "../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Returns the schema as SQLite stores it, sorted by name, without comments and white space. */
+/** Returns the schema as SQLite stores it, sorted by name, without comments and whitespace. */
 function dump(file: string): string {
   const db = new Sqlite(file);
   try {

@@ -21,7 +21,6 @@ import { message, messages } from "../support/inbox-events.ts";
 import { hasStranger, stranger } from "../support/stranger.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** A program that keeps a file open. */
 const HOLDER = fileURLToPath(new URL("./holder.ts", import.meta.url));
 
 function open(file: string): SqliteInbox {
@@ -30,7 +29,7 @@ function open(file: string): SqliteInbox {
   return inbox;
 }
 
-/** Reads the file from outside the inbox, as an operator with a shell would. */
+/** Opens the file outside the inbox, as an operator would with the sqlite3 shell. */
 function look<T>(file: string, work: (db: Sqlite.Database) => T): T {
   const db = new Sqlite(file);
   try {
@@ -101,7 +100,7 @@ describe("the file", () => {
     for (const claim of await before.claim(2, 600_000)) {
       if (claim.id === "7") await before.retry(claim, 600_000, "Error: boom");
     }
-    // This event precedes the leased event, and has never run.
+    // This event comes before the leased event, and has never run.
     await before.put([message("4", "a")], "poll");
     await before.close();
 
@@ -215,7 +214,7 @@ describe("one process per file", () => {
     const inbox = open(file);
     expect(await inbox.stats()).toMatchObject({ pending: 1 });
     expect(look(file, (db) => db.pragma("integrity_check", { simple: true }))).toBe("ok");
-    // The lane was never claimed, so only the event refers to it.
+    // The lane was never claimed, so only its event refers to it.
     expect(look(file, (db) => db.prepare("SELECT pending FROM lane").pluck().all())).toEqual([1]);
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ attempt: 1 }]);
   });
@@ -302,7 +301,7 @@ describe("healing", () => {
     const file = join(temporaryFolder(), "bot.db");
     const inbox = open(file);
     await inbox.put(messages("1", "2"), "webhook");
-    // Nothing needs healing. The call only writes the lane's new events, as a claim would otherwise do.
+    // There is nothing to heal. The call only writes the lanes of new events, which otherwise the next claim would do.
     expect(await inbox.heal()).toBe(0);
     look(file, (db) => db.exec("UPDATE lane SET ready_at = NULL, pending = 0"));
     expect(await inbox.claim(1, 1_000)).toEqual([]);

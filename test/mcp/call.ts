@@ -5,7 +5,6 @@ import { Client, type ClientOptions } from "../faces/client.ts";
 import { createLogger } from "../faces/core.ts";
 import { Access, allTools, callTool, type Failure, type Principal } from "../faces/mcp.ts";
 
-/** A result, and the first of its texts. */
 export interface Called {
   readonly result: CallToolResult;
   readonly text: string;
@@ -19,7 +18,7 @@ export async function call(client: McpClient, name: string, args: Args = {}): Pr
   return toCalled(await client.callTool({ name, arguments: args }));
 }
 
-/** Calls tools directly, without the MCP protocol. The client's platform is at `baseUrl`. */
+/** Calls tools directly, without the MCP protocol. */
 export function connectDirectly(
   options: Pick<ClientOptions, "baseUrl"> & Partial<ClientOptions>,
 ): Call {
@@ -31,7 +30,7 @@ export function connectDirectly(
   };
 }
 
-/** Creates a bot whose tools can be called directly. */
+/** Creates a caller whose tools can be called directly. */
 export function principalWith(options: ClientOptions, access: Access = new Access()): Principal {
   const { baseUrl, fetch = globalThis.fetch } = options;
   return {
@@ -42,7 +41,7 @@ export function principalWith(options: ClientOptions, access: Access = new Acces
   };
 }
 
-/** Extracts the failure from a failed call, and checks its format. */
+/** Returns the failure of a failed call, after checking its format. */
 export function failureIn({ result, text }: Called): Failure {
   expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
   expect(result).not.toHaveProperty("structuredContent");

@@ -13,18 +13,16 @@ import { type HttpOptions, McpHttp, serveOverStdio } from "../faces/mcp.ts";
 import type { Platform } from "../faces/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
-/** A connection's platform and token, and the MCP revision. */
 export interface Connecting {
   readonly url: string;
   readonly apiKey: string;
-  /** Sends requests to the platform. Default: over the network. */
+  /** Sends requests to the platform. By default, over the network. */
   readonly fetch?: Fetch;
   readonly scopes?: string;
-  /** MCP revision: 2026 is modern, and 2025 is legacy. */
+  /** MCP revision: 2026 if modern, 2025 if legacy. */
   readonly era?: "modern" | "legacy";
 }
 
-/** Returns options for connecting to a platform in this process. */
 export function accessTo({ url, apiKey, fetch }: Platform, token: string = apiKey): Connecting {
   return { url, apiKey: token, fetch };
 }
@@ -32,7 +30,7 @@ export function accessTo({ url, apiKey, fetch }: Platform, token: string = apiKe
 /** Connects the official client until the test ends. */
 export type Connect = (options: Connecting) => Promise<Client>;
 
-/** Connects over stdio, through two streams in this process. */
+/** Connects over stdio, using two streams in this process. */
 export const overPipes: Connect = async ({ url, apiKey, fetch, scopes, era }) => {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const server = serveOverStdio({
@@ -41,11 +39,11 @@ export const overPipes: Connect = async ({ url, apiKey, fetch, scopes, era }) =>
     logger: silentLogger(),
   });
   onTestFinished(() => server.close());
-  // Both sides use the same transport, with the streams swapped.
+  // The client uses the server's transport with the streams swapped.
   return await connected(new StdioServerTransport(stdout, stdin), era);
 };
 
-/** Connects over Streamable HTTP without a network server. */
+/** Connects over Streamable HTTP, but without a network server. */
 export const overHttp: Connect = async ({ url, apiKey, fetch, scopes, era }) => {
   const mcp = mcpWith({ baseUrl: url, fetch, scopes: scopeList(scopes) });
   const send = (to: string | URL, init?: RequestInit) => mcp.fetch(new Request(to, init));
@@ -68,14 +66,14 @@ export async function clientOf(
 
 type McpOptions = Omit<HttpOptions, "logger"> & Partial<Pick<HttpOptions, "logger">>;
 
-/** Creates MCP over HTTP as a function, until the test ends. */
+/** Creates MCP over HTTP without a network server. It closes when the test ends. */
 export function mcpWith(options: McpOptions): McpHttp {
   const mcp = new McpHttp({ logger: silentLogger(), ...options });
   onTestFinished(() => mcp.close());
   return mcp;
 }
 
-/** Starts an MCP server over HTTP until the test ends. */
+/** Starts an MCP server over HTTP, which stops when the test ends. */
 export async function mcpOverHttp({
   allowHosts = [],
   ...options

@@ -5,7 +5,6 @@ import { allTools } from "../faces/mcp.ts";
 
 const page = readFileSync(new URL("../../docs/reference/mcp.md", import.meta.url), "utf8");
 
-/** Returns the code blocks of one language. */
 function blocks(language: string): string[] {
   const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
   return [...page.matchAll(fenced)].map(([, code = ""]) => code);
@@ -20,7 +19,7 @@ test("the table has every tool, with its scopes, and whether it writes", () => {
   );
 });
 
-/** Returns the server's settings from each JSON configuration, in page order. */
+/** Returns the server's settings in each JSON configuration, in page order. */
 function servers(): Record<string, unknown>[] {
   return blocks("json").map((code) => {
     const configuration = JSON.parse(code);

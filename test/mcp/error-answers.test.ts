@@ -9,14 +9,14 @@ import { everyTool, writingTools } from "./every-tool.ts";
 import { ImpatientClock } from "./impatient-clock.ts";
 
 /**
- * Each tool turns every error response from the platform into a failed call. The platform is a server with one
- * response.
+ * Every tool turns every error response from the platform into a failed call. The platform here is a server that always
+ * sends the same response.
  */
 
 const DOUBT = /It is unknown whether the call took effect/;
 const IN_A_MINUTE = /Try again in a minute\.$/;
 
-/** Returns an error response. Its message contains the token, which the platform has seen. */
+/** The message contains the token, because the platform has seen the token and may repeat it. */
 function refusal(status: number, code: string, headers: Record<string, string> = {}): Responder {
   const message = `no\nluck \u202e with ${apiKey}`;
   return json(status, { error: { code, message } }, headers);
@@ -32,7 +32,7 @@ type Row = readonly [
   name: string,
   answer: Responder,
   failure: Omit<Failure, "message">,
-  /** Patterns for the texts that reading and writing tools return. */
+  /** Patterns for the text that reading and writing tools return. */
   text: { readonly reads: RegExp; readonly writes: RegExp },
 ];
 
@@ -156,11 +156,11 @@ beforeEach(() => {
 test.each(rows)("%s is a failure of every tool", async (_name, answer, expected, words) => {
   const { url } = await serve(answer);
   const calls = everyTool.map(async ([name, args, request]) => {
-    // Each call has its own client, because a rate limit of one call would delay the others.
+    // Each call has its own client, because a rate limit hit by one call would delay the others.
     const called = await connectDirectly({ baseUrl: url, clock })(name, args);
     const failure = failureIn(called);
     const pattern = request.startsWith("GET") ? words.reads : words.writes;
-    // A repeated write may take effect twice.
+    // A write that is repeated could take effect twice.
     const retryable = expected.retryable && pattern !== DOUBT;
     expect(failure, name).toEqual({ ...expected, retryable, message: expect.any(String) });
     expect(failure.message).toMatch(pattern);
@@ -172,7 +172,7 @@ test.each(rows)("%s is a failure of every tool", async (_name, answer, expected,
 test("an answer that is not as documented is named", async () => {
   const { url } = await serve(json(200, 5));
   const call = connectDirectly({ baseUrl: url, clock });
-  // The responses to a post and a comment are undocumented, so any response is valid.
+  // The platform document does not describe the responses to a post and a comment, so any response is valid.
   const free = ["service_create_post", "service_create_comment"];
   for (const [name, args, request] of everyTool) {
     const called = await call(name, args);
@@ -238,7 +238,7 @@ const MINUTE_MS = 60_000;
 
 test("the limit of requests in a minute says when to try again", async () => {
   const { platform, clock } = await world();
-  // Wait for a new minute, because the client would wait near the end of one.
+  // Wait for a new minute, because near the end of a minute the client would wait for the next one.
   clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS));
   platform.control.setLimits({ requestsPerMinute: 0 });
   const call = connectDirectly({

@@ -1,4 +1,4 @@
-/** Each tool with valid arguments, and the request that it sends. */
+/** Every tool, with valid arguments and the request it sends. */
 export const everyTool: readonly (readonly [
   name: string,
   args: Readonly<Record<string, unknown>>,

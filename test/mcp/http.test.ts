@@ -30,7 +30,6 @@ const INITIALIZE = {
 const LIST = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 const CALL = { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "service_get_me" } };
 
-/** Returns a function that sends plain requests with a token. */
 function poster(mcp: McpHttp, apiKey: string) {
   const send = (
     body: string | ReadableStream,
@@ -48,7 +47,7 @@ function poster(mcp: McpHttp, apiKey: string) {
   return { send, post };
 }
 
-/** Starts an MCP server for the local platform. Also returns a function for plain requests. */
+/** Starts an MCP server for the local platform. */
 async function served(options: Partial<HttpOptions> = {}) {
   const { platform } = await world();
   const clock = new ManualClock();
@@ -146,7 +145,9 @@ describe("admission by token", () => {
   });
 });
 
-/** Sends a request with an unknown token and a body in tiny chunks. Resolves once the connection is closed. */
+/**
+ * Sends a request with an unknown token and a body in tiny chunks. Resolves once the server has closed the connection.
+ */
 async function sendTinyPieces(url: string, method: string): Promise<void> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -176,7 +177,7 @@ test.each(["PUT", "GET", "DELETE"])(
   },
 );
 
-/** Starts a platform that holds token lookups, or all requests, until they are released. */
+/** Starts a platform that holds token lookups, or all requests, until the test releases them. */
 function held(which: "lookups" | "calls") {
   const released = Promise.withResolvers<void>();
   let arrivals = 0;
@@ -231,7 +232,7 @@ test("messages of calls under way stay within 64 MiB: a further one gets 503", a
 
 test("calls beyond the limit get 503, and an abandoned call makes room", async () => {
   const { send, post, waitFor, release } = held("calls");
-  // From here on, the server knows the token.
+  // From now on, the server knows the token.
   await (await post(LIST)).text();
   const leave = new AbortController();
   const first = send(JSON.stringify(CALL), {}, leave.signal);

@@ -1,9 +1,9 @@
 import { type Clock, systemClock, type TimerOptions } from "../faces/core.ts";
 
-/** Deadline of a call, in ms. */
+/** Timeout of a call, in ms. */
 const DEADLINE_MS = 10_000;
 
-/** A clock that skips waits between attempts. Deadlines expire when `expire()` is called. */
+/** A clock that skips the waits between attempts. Deadlines expire when the test calls `expire()`. */
 export class ImpatientClock implements Clock {
   readonly #deadlines = new Set<() => void>();
 

@@ -7,7 +7,7 @@ import { COMPILE_CACHE } from "../support/process.ts";
 import { mcpOverHttp } from "./connect.ts";
 import { documentedConformance } from "./documented.ts";
 
-/** In ms. Each test starts several processes, some of which start other processes. */
+/** Timeout in ms. Each test starts several processes, and some of these start others. */
 const TIMEOUT_MS = 60_000;
 
 const inspector = usePeer("inspector");
@@ -17,7 +17,7 @@ interface Bot {
   readonly apiKey: string;
 }
 
-/** Returns the server's arguments, which come last. */
+/** Returns the arguments that select the server. They come last. */
 type Target = (bot: Bot) => Promise<readonly string[]>;
 
 const overStdio: Target = async ({ url, apiKey }) => {

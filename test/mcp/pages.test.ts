@@ -14,7 +14,6 @@ async function tools() {
   return { platform, call: await connected(accessTo(platform)) };
 }
 
-/** Connects over HTTP, and returns functions that call tools. */
 async function connected(access: Connecting) {
   const client = await overHttp({ ...access, scopes: "read,dm,posts:write" });
   return async (name: string, args: Record<string, unknown> = {}) => {
@@ -29,7 +28,10 @@ interface Post {
   readonly text: string;
 }
 
-/** Connects to a platform whose feed has three posts of 50,000 characters. `given` selects the posts in a response. */
+/**
+ * Connects to a platform whose feed has three posts of 50,000 characters. `given` selects which posts a response
+ * contains.
+ */
 async function longFeed(
   given: (asked: { limit: number; posts: readonly Post[] }) => readonly Post[],
 ): ReturnType<typeof connected> {

@@ -15,7 +15,7 @@ const subsets: readonly (readonly Scope[])[] = Array.from({ length: 15 }, (_, n)
   allScopes.filter((_scope, bit) => ((n + 1) & (1 << bit)) !== 0),
 );
 
-/** The scopes that suffice for each tool, in the order of the list. */
+/** The scopes that each tool accepts, in the order of the tool list. Any one of them is enough. */
 const needs: Readonly<Record<string, readonly Scope[]>> = {
   service_get_me: ["read"],
   service_get_feed: ["read"],
@@ -38,7 +38,7 @@ function toolsFor(scopes: readonly Scope[]): string[] {
     .map(([name]) => name);
 }
 
-/** Returns the platform's responses for a token with these scopes. */
+/** Returns how the platform answers the scope probes for a token with these scopes. */
 function answersFor(scopes: readonly Scope[], otherwise: ScopeAnswer = "no") {
   const answer = (scope: Scope): ScopeAnswer => (scopes.includes(scope) ? "yes" : otherwise);
   return {
@@ -53,7 +53,7 @@ async function usable(access: Access, answers = answersFor([])): Promise<string[
   return (await access.usable(allTools, async () => answers)).map(({ name }) => name);
 }
 
-/** Calls tools with a token whose scopes were already probed. @returns the code of a failed call */
+/** Calls tools with a token whose scopes have already been probed. @returns the error code of a failed call */
 function callsWith(
   access: Access,
   baseUrl: string,
@@ -116,7 +116,7 @@ test("a call that succeeds puts the tools of its scope on the list", async () =>
   const call = callsWith(access, url, "sbk_any");
   expect(await call("service_create_post")).toBeUndefined();
   expect(await usable(access)).toEqual(toolsFor(["posts:write", "dm"]));
-  // This call's success does not prove any scope.
+  // The success of this call does not prove that the token has a scope.
   expect(await call("service_get_me")).toBeUndefined();
   expect(await usable(access)).toEqual(toolsFor(["posts:write", "dm"]));
 });

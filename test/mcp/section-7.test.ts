@@ -2,7 +2,6 @@ import { expect } from "vitest";
 import { refusalContract } from "../contract/refusal-contract.ts";
 import { connectDirectly, failureIn } from "./call.ts";
 
-/** Tests section 7 of the platform document with the tools. */
 refusalContract(async ({ url, token, fetch }, attempt, { code, status, retryable }) => {
   if (attempt.byTool === undefined) return;
   const apiKey = attempt.token ?? token;

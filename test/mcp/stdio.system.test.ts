@@ -14,7 +14,7 @@ import { call, failureIn } from "./call.ts";
 import { connected } from "./connect.ts";
 import { calling, garbage, initialize } from "./hostile/raw.ts";
 
-/** Tests `service-bot mcp` as a process: its streams, how it ends, and the official client that starts it. */
+/** Runs `service-bot mcp` as a process, to test its streams, how it ends, and the official client that starts it. */
 
 function environment(url: string, apiKey: string): Record<string, string> {
   return {
@@ -26,7 +26,6 @@ function environment(url: string, apiKey: string): Record<string, string> {
   };
 }
 
-/** Starts a process that is killed when the test ends. */
 function start(url: string, apiKey: string) {
   const child = spawn(process.execPath, [CLI, "mcp"], { env: environment(url, apiKey) });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -112,7 +111,7 @@ test.each(["end of input", "SIGTERM"])("it ends while its platform hangs: %s", a
   if (how === "SIGTERM") child.kill("SIGTERM");
   else child.stdin.end();
   expect(await exitCode(child)).toBe(0);
-  // After a successful response, the server would have probed the other scopes too.
+  // Had the response been a success, the server would have probed the other scopes too.
   expect(requests).toBe(1);
 });
 

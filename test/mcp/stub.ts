@@ -1,7 +1,7 @@
 import { type Api, type Call, json, type Responder, serve as serveApi } from "../client/api.ts";
 import { DOCTOR_AGENT } from "../faces/core.ts";
 
-/** Starts a platform that sends this response to tools. `calls` omits the request that checks the token. */
+/** Starts a platform that sends this response to every tool. `calls` leaves out the request that checks the token. */
 export async function serve(respond: Responder): Promise<Api> {
   const calls: Call[] = [];
   const api = await serveApi((response, request) => {
@@ -16,5 +16,4 @@ export async function serve(respond: Responder): Promise<Api> {
   return { ...api, calls };
 }
 
-/** Responds to the request that checks a token. */
 const knowing: Responder = json(200, { items: [], nextCursor: null });

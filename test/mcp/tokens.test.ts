@@ -5,7 +5,6 @@ import { ManualClock } from "../platform/support/clock.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Creates a token cache and its platform. */
 function remembered() {
   const clock = new ManualClock();
   const answers = new Map<string, ScopeAnswer | Promise<ScopeAnswer>>();
@@ -62,7 +61,7 @@ test("however many strangers come, a token that was accepted stays known", async
   asked.length = 0;
   expect([await check("good"), tokens.isFamiliar("good")]).toEqual(["accepted", true]);
   expect(asked).toEqual([]);
-  // The oldest unknown tokens are forgotten; the newest are not.
+  // The cache forgets the oldest unknown tokens, and keeps the newest.
   await check("stranger1999");
   expect(asked).toEqual([]);
   await check("stranger0");

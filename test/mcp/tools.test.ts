@@ -9,7 +9,7 @@ import { overPipes } from "./connect.ts";
 async function tools() {
   const { platform } = await world();
   const client = await overPipes(platform);
-  // The client validates each result against the listed schema.
+  // After listing the tools, the client validates each result against its schema.
   await client.listTools();
   const call = async (name: string, args: Record<string, unknown> = {}) => {
     const { result, text } = await callTool(client, name, args);

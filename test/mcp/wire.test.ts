@@ -15,7 +15,7 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 const png = await image();
 
-/** Each transport and MCP revision must have the same lists, calls and failures. */
+/** Lists, calls and failures must be the same over each transport and in each MCP revision. */
 describe.each(ways)("over %s", (way, connect) => {
   test("every tool is listed with its schemas, on one page", async () => {
     const { platform } = await world();
@@ -64,7 +64,7 @@ describe.each(ways)("over %s", (way, connect) => {
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toHaveLength(7);
     expect(names).not.toContain("service_create_post");
-    // Over HTTP, the server first checks whether the platform knows the token.
+    // Over HTTP, the server first checks that the platform knows the token.
     expect(asked).toEqual(way.startsWith("HTTP") ? ["/feed"] : []);
   });
 

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:c
 import { Screen } from "../create/screen.ts";
 import { quote } from "../faces/create.ts";
 
-/** True if tests can use a real terminal, through the `script` program from util-linux. */
+/** True if tests can use a real terminal, which the `script` program from util-linux provides. */
 export const hasPty: boolean = ((): boolean => {
   try {
     return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux");
@@ -21,11 +21,11 @@ export interface TerminalOptions {
   readonly cwd: string;
   /** The complete environment, except PATH. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Settings for `stty`. By default, a terminal has no size. */
+  /** Arguments for `stty`. By default, the terminal has no size. */
   readonly size?: string;
 }
 
-/** A program with its own terminal, which accepts typed keys. */
+/** A program running in its own terminal. Tests can type keys. */
 export class AtTerminal {
   readonly screen: Screen = new Screen();
   readonly ended: Promise<number>;

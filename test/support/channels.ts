@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { Logger } from "../faces/core.ts";
 import { type ChannelMessages, type Listeners, logFacts, subscribe } from "../faces/observe.ts";
 
-/** Returns a sender whose messages are logged until the test ends. */
+/** Returns an object that channels accept as a bot. Its events are logged until the test ends. */
 export function loggedSender(log: Logger): object {
   const bot = {};
   onTestFinished(logFacts(bot, log));

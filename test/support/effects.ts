@@ -10,12 +10,11 @@ import type {
 
 const NONE: Effects = { states: [], timers: [], cancels: [] };
 
-/** Returns a run's effects. Default: none. */
+/** Returns effects with defaults for the missing fields. By default, a run has no effects. */
 export function effects(some: Partial<Effects>): Effects {
   return { ...NONE, ...some };
 }
 
-/** Returns effects that write one state. Without `version`, the state must be new. */
 export function keeps(key: string, value: unknown, version?: string): Effects {
   const write: StateWrite = { key, value: JSON.stringify(value), version };
   return effects({ states: [write] });
@@ -26,14 +25,14 @@ export function timer(key: string, delayMs: number, more: Partial<NewTimer> = {}
   return { lane, name, key, delayMs, eventId: `timer:remind:${key}`, body: `{"n":1}`, ...more };
 }
 
-/** Returns the event that a fired timer creates. */
+/** Returns the event that a timer creates when it fires. */
 export function eventOf({ lane, name, key, eventId, body, dueAt }: StoredTimer): NewEvent {
   const type = `timer:${name}`;
   const event = { id: eventId, type, payload: { name, key, dueAt, data: JSON.parse(body) } };
   return { id: eventId, type, lane, ord: "", body: JSON.stringify(event) };
 }
 
-/** The calls that end a run and write its effects. Each resolves to false if the lease was lost. */
+/** The calls that end a run and write its effects. Each resolves to false if the lease has been lost. */
 export const endings: Readonly<
   Record<
     "complete" | "advance" | "bury",

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { ProcessLike } from "../faces/core.ts";
 
-/** Receives signals through `emit`, and records its exit codes. */
+/** Receives signals through `emit`, and records the exit codes. */
 export class FakeProcess extends EventEmitter implements ProcessLike {
   readonly codes: number[] = [];
   readonly #exited = Promise.withResolvers<number>();

@@ -2,18 +2,17 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 
-/** A path on a server that unauthenticated clients can reach. */
+/** A path that unauthenticated clients can reach. */
 export interface FloodTarget {
   readonly url: string;
   readonly path: string;
 }
 
-/** A body of 5.4 MB in one-byte chunks. Each chunk takes six bytes on the wire. */
+/** A body of 5.4 MB in one-byte chunks, each of which takes six bytes on the wire. */
 const CHUNKS = 5_400_000;
 const CHUNKS_AT_ONCE = 100_000;
 const chunks = Buffer.from("1\r\nx\r\n".repeat(CHUNKS_AT_ONCE));
 
-/** Starts a POST request without sending its body. */
 export async function openRequest(
   { url, path }: FloodTarget,
   headers: readonly string[],
@@ -28,7 +27,7 @@ export async function openRequest(
   return socket;
 }
 
-/** Sends a body byte by byte until it is complete or the connection closes. */
+/** Sends a body byte by byte until it is complete or the server closes the connection. */
 export async function sendChunks(target: FloodTarget, head: readonly string[]): Promise<void> {
   const socket = await openRequest(target, [...head, "transfer-encoding: chunked"]);
   const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -38,7 +37,7 @@ export async function sendChunks(target: FloodTarget, head: readonly string[]): 
   }
 }
 
-/** Returns a Linux process's peak memory, in bytes. */
+/** Returns a process's peak memory, in bytes. Linux only. */
 export function peakMemory(pid: number): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) * 1024;

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 
 /**
- * Code points that must not reach a terminal, except line feeds and tabs. The list is independent of the code under
+ * Code points that must not reach a terminal, apart from line feeds and tabs. The list is independent of the code under
  * test.
  */
 export const FORBIDDEN: RegExp =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-/** A line can begin with this text only if a line break in untrusted text was printed as is. */
+/** A line begins with this text only if a line break in untrusted text was printed verbatim. */
 export const FORGED = "FORGED";
 
 const parts = [
@@ -38,7 +38,7 @@ const parts = [
   "é🐟",
 ];
 
-/** Texts that try to control a terminal. */
+/** Generates texts that try to control a terminal. */
 export const hostileText: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...parts), { minLength: 1, maxLength: 8 })
   .map((chosen) => chosen.join(""));

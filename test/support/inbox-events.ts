@@ -1,7 +1,6 @@
 import { orderKey } from "../faces/events.ts";
 import type { NewEvent } from "../faces/inbox.ts";
 
-/** Returns a message event in its conversation's lane. */
 export function message(id: string, conversation = "c1"): NewEvent {
   const from = { userId: "u_ada", username: "ada", name: "Ada" };
   const event = {

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 export const checkout: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Links this checkout's sources as `service-bot` into a folder's node_modules. The entries of the published package
- * point to dist; here they point to the sources.
+ * Links this checkout's sources as `service-bot` into a folder's node_modules. The entries point to the sources instead
+ * of dist.
  *
  * @param entries for example `{ ".": "./src/index.ts" }`
  */

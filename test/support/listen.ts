@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Listens on a free local port until the test ends. Resolves to the address. */
+/** Listens on a free local port until the test ends. */
 export async function listenUntilEnd(server: Server): Promise<{ url: string; port: number }> {
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);

@@ -6,7 +6,7 @@ export interface LogRecord {
   readonly [field: string]: unknown;
 }
 
-/** Returns a line's kind based on its fields, so that its wording can change. */
+/** Classifies a line by its fields, because its wording may change. */
 export function kindOf(line: LogRecord): string {
   if ("duplicates" in line) return "status" in line ? "delivery" : "page";
   if ("method" in line) return "request";
@@ -17,12 +17,11 @@ export function kindOf(line: LogRecord): string {
   return line.level === "error" ? "dead letter" : "handled";
 }
 
-/** Returns true for a line about a switch between webhook and polling. Only such lines have both fields. */
+/** Returns true if a line reports a switch between webhook and polling. Only such lines have both fields. */
 export function isSwitch(line: LogRecord): boolean {
   return "mode" in line && "reason" in line;
 }
 
-/** Creates a logger that records its lines. */
 export function logSink(secrets: readonly string[] = []): {
   readonly log: Logger;
   readonly records: readonly LogRecord[];

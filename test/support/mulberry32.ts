@@ -1,4 +1,7 @@
-/** Creates a seeded random number generator with results in [0, 1). SEED=… reproduces a failure. */
+/**
+ * Creates a seeded random number generator with results in [0, 1). Tests take the seed from SEED to reproduce a
+ * failure.
+ */
 export function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

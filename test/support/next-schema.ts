@@ -1,4 +1,4 @@
-/** A step that adds to the PostgreSQL schema, as the next version might. */
+/** A migration that a future version might add to the PostgreSQL schema. */
 export const NEXT_POSTGRES_STEP = `
 CREATE TABLE next (x integer);
 ALTER TABLE instance ADD COLUMN zone text;
@@ -7,7 +7,7 @@ ALTER TABLE event ADD COLUMN weight integer NOT NULL DEFAULT 1;
 ALTER TABLE lane ADD COLUMN weight integer;
 `;
 
-/** A step that adds to the SQLite schema, as the next version might. */
+/** A migration that a future version might add to the SQLite schema. */
 export const NEXT_SQLITE_STEP = `
 CREATE TABLE next (x INTEGER) STRICT;
 ALTER TABLE step ADD COLUMN note TEXT NOT NULL DEFAULT '';

@@ -3,15 +3,14 @@ import { join } from "node:path";
 
 export const NGINX_PACKAGE = "nginx-light";
 
-/** Prints nginx's version. */
 export const NGINX_VERSION = ["nginx", "-v"] as const;
 
-/** Part of the log line that appears once nginx listens. */
+/** nginx logs a line with this text once it is listening. */
 export const NGINX_LISTENS = "nginx/";
 
 /**
- * Writes a configuration. Returns the arguments that run nginx with it in the foreground, as one process, so that
- * killing nginx leaves no process behind.
+ * Writes a configuration, and returns the arguments that run nginx with it. nginx runs in the foreground as a single
+ * process, so that killing it leaves no process behind.
  *
  * @param folder for all files that nginx writes
  * @param http additional content for the `http` block
@@ -37,6 +36,6 @@ export function prepareNginx(folder: string, http: string): readonly string[] {
     }
     `,
   );
-  // Until nginx has read its configuration, it would write errors to the system's log.
+  // Until nginx has read its configuration, it would log errors to the system's log file.
   return ["-p", folder, "-c", "nginx.conf", "-e", "stderr"];
 }

@@ -3,7 +3,8 @@ import { delimiter, join } from "node:path";
 import { OLDEST_NODE, runsBots } from "../faces/create.ts";
 
 /**
- * Returns a Node from the PATH that is too old to run TypeScript. Otherwise logs a note and returns `undefined`.
+ * Returns a Node from the PATH that is too old to run TypeScript. If there is none, logs a note and returns
+ * `undefined`.
  */
 export function nodeOlderThanBots(): string | undefined {
   const older = (process.env["PATH"] ?? "")

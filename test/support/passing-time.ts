@@ -1,32 +1,31 @@
 import type { Fetch } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
 
-/** Step of the clock, in ms. Shorter than the waits in tests, so that network requests complete between steps. */
+/** Clock step in ms. Shorter than the waits in tests, so that network requests complete between two steps. */
 const STEP_MS = 500;
 
-/** Limit for a wait, in ms of clock time. */
+/** Maximum wait, in ms of clock time. */
 const MAX_WAIT_MS = 3_600_000;
 
-/** A clock moved by a test. Before each step, it waits for requests under way. */
+/** A clock that a test moves. Before each step, it waits for the requests in flight. */
 export class PassingTime {
   readonly clock: ManualClock;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** @param start in ms since 1970. Default: the current time */
+  /** @param start in ms since 1970. Default: now */
   constructor(start?: number) {
     this.clock = new ManualClock(start);
   }
 
-  /** Stops the clock until this request completes. */
   async track<T>(request: Promise<T>): Promise<T> {
     this.#underWay.add(request);
     return await request.finally(() => this.#underWay.delete(request));
   }
 
-  /** A `fetch` function for a bot or a client. Each request stops the clock until it completes. */
+  /** A `fetch` function for a bot or a client. The clock stands still until each request completes. */
   readonly fetch: Fetch = (url, init) => this.track(fetch(url, init));
 
-  /** Moves the clock by this much, or until the condition holds. */
+  /** Moves the clock by `ms`, or until `isOver` returns true. */
   async pass(
     ms: number,
     isOver: () => boolean = () => false,
@@ -41,7 +40,7 @@ export class PassingTime {
     }
   }
 
-  /** Moves the clock until the condition holds. @throws after an hour of clock time */
+  /** Moves the clock until the condition holds. @throws {Error} after an hour of clock time */
   async until(holds: () => boolean | Promise<boolean>): Promise<void> {
     for (const end = this.clock.now() + MAX_WAIT_MS; !(await holds()); ) {
       if (this.clock.now() >= end) throw new Error("an hour of the clock has passed in vain");

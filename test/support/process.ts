@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { LogRecord } from "./log.ts";
 
-/** Compile cache shared by the hundreds of processes under test, as in a deployment. */
+/** Compile cache shared by the hundreds of processes that the tests start. Deployed bots have such a cache too. */
 export const COMPILE_CACHE: string = fileURLToPath(
   new URL("../../node_modules/.cache/processes-under-test", import.meta.url),
 );
@@ -14,7 +14,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A child process, its output and its exit. The process is killed after the test. */
+/** A child process with its output and its exit. It is killed after the test. */
 export class TestProcess {
   readonly stdout: string[] = [];
   readonly stderr: string[] = [];
@@ -23,7 +23,7 @@ export class TestProcess {
   readonly #watchers = new Set<() => void>();
 
   /**
-   * @param options.command program to run. Default: the Node that runs this process
+   * @param options.command program to run. Default: the Node that runs the tests
    * @param options.user user that runs the process. Only root can switch users.
    */
   constructor(
@@ -49,7 +49,7 @@ export class TestProcess {
     });
     this.#collect(this.#child.stdout, this.stdout);
     this.#collect(this.#child.stderr, this.stderr);
-    // "close" fires after the last line was read.
+    // "close" fires after the last line has been read.
     this.exited = new Promise((resolve) => {
       this.#child.once("close", (code, signal) => {
         resolve({ code, signal });
@@ -71,7 +71,7 @@ export class TestProcess {
     this.#child.kill(signal);
   }
 
-  /** Resolves to the first matching line. Waits for one if necessary. `lines` defaults to stdout. */
+  /** Resolves to the first matching line, waiting for it if necessary. `lines` defaults to stdout. */
   async line(
     fits: (line: string) => boolean,
     lines: readonly string[] = this.stdout,
@@ -86,7 +86,7 @@ export class TestProcess {
     }
   }
 
-  /** Resolves to the first matching line in the log. Waits for one if necessary. */
+  /** Resolves to the first matching log line, waiting for it if necessary. */
   async logLine(fits: (line: LogRecord) => boolean): Promise<LogRecord> {
     return JSON.parse(await this.line((line) => line.startsWith("{") && fits(JSON.parse(line))));
   }

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { WrittenStatus } from "../faces/observe.ts";
 
-/** Resolves to a status newer than this call. Waits if necessary, because the bot caches each status for a second. */
+/** Resolves to a status taken after this call. May have to wait, because the bot caches its status for a second. */
 export async function readStatus(url: string, apiKey: string): Promise<WrittenStatus> {
   const asked = Date.now();
   const headers = { authorization: `Bearer ${apiKey}` };

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Returns a free port on 127.0.0.1 outside the system's ephemeral range, so that it stays free while the server is
- * stopped.
+ * Returns a free port on 127.0.0.1, outside the system's ephemeral range, so that no other program takes it while the
+ * server is stopped.
  */
 export async function reservePort(): Promise<number> {
   for (;;) {

@@ -3,14 +3,14 @@ import { Bot, type BotOptions } from "../../src/index.ts";
 import { type ListenOptions, type Platform, startPlatform } from "../faces/platform.ts";
 import { logSink } from "./log.ts";
 
-/** Starts a local platform. The platform stops after the test. */
+/** Starts a local platform that stops after the test. */
 export async function runPlatform(options: ListenOptions = {}): Promise<Platform> {
   const platform = await startPlatform(options);
   onTestFinished(() => platform.stop());
   return platform;
 }
 
-/** Returns options for a bot that uses this platform and keeps its inbox in memory. */
+/** Returns options for a bot on this platform, with its inbox in memory. */
 export function botOptions(platform: Platform): BotOptions {
   return {
     env: {},
@@ -23,7 +23,7 @@ export function botOptions(platform: Platform): BotOptions {
   };
 }
 
-/** Starts a bot that receives the platform's deliveries. Records the bot's log. */
+/** Starts a bot that receives the platform's deliveries, and records its log. */
 export async function runBot(
   platform: Platform,
   register: (bot: Bot) => void,

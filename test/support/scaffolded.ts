@@ -3,11 +3,11 @@ import { type Result, run } from "../faces/create.ts";
 
 const CREATE_BOT = fileURLToPath(new URL("../../create-bot.js", import.meta.url));
 
-/** Time limit, in ms. Covers packing, and an installation from the npm registry. */
+/** Timeout in ms. Covers packing, and an installation from the npm registry. */
 export const SCAFFOLD_TIMEOUT_MS = 180_000;
 
 /**
- * Creates a bot from this checkout and installs it with npm, as users do.
+ * Creates a bot from this checkout and installs it with npm, as a user would.
  *
  * @param settings npm settings, as environment variables
  */
@@ -24,7 +24,9 @@ export async function scaffoldedBot(
   return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
 }
 
-/** Returns the environment without variables that configure a bot, so that a bot reads only its own .env. */
+/**
+ * Returns the environment without variables that configure a bot, so that the bot under test reads only its own .env.
+ */
 export function withoutBotVariables(): Record<string, string | undefined> {
   const names = /^(?:SERVICE_|DELIVERY$|HOST$|PORT$|WEBHOOK_PATH$|DATABASE_URL$|NODE_OPTIONS$)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));

@@ -1,19 +1,16 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { onTestFinished } from "vitest";
 
-/** Selects statements that run often enough to check. The others only set up a connection. */
+/** Matches statements that run often enough to check. Other statements only set up a connection. */
 const OFTEN = /^(SELECT|UPDATE|INSERT|DELETE)/;
 
-/**
- * Records which statements run until the test ends. The inbox prepares many statements, and only their execution shows
- * which ones run.
- */
+/** Records which statements run until the test ends. The inbox prepares many statements that it may never run. */
 export function watchStatements(): () => readonly string[] {
   const ran = watchRuns();
   return () => [...new Set(ran())];
 }
 
-/** Records each execution of a statement, in order, until the test ends. */
+/** Records every execution of a statement, in order, until the test ends. */
 export function watchRuns(): () => readonly string[] {
   const seen: string[] = [];
   const statement = Object.getPrototypeOf(new Sqlite(":memory:").prepare("SELECT 1"));
@@ -31,9 +28,9 @@ export function watchRuns(): () => readonly string[] {
   return () => seen.filter((sql) => OFTEN.test(sql.trim()));
 }
 
-/** Returns the steps of SQLite's plan that visit every row. */
+/** Returns the steps of SQLite's query plan that visit every row. */
 export function scansOf(db: Database, sql: string): string[] {
-  // A search by primary key without a condition is effectively a scan.
+  // A search by primary key without a condition is a scan in disguise.
   return planOf(db, sql).filter(
     (step) =>
       /^SCAN (?!json_each|CONSTANT|\d+-ROW VALUES)/.test(step) || /USING PRIMARY KEY$/.test(step),

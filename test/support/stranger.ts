@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** A user who owns no files here. Unlike root, this user is subject to file modes. */
+/** A user without any files here. Unlike root, this user is subject to file modes. */
 export const stranger: { readonly uid: number; readonly gid: number } | undefined =
   process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 
-/** True if the stranger's processes can read this checkout. */
+/** True if the stranger can read this checkout. */
 export const hasStranger: boolean = stranger === undefined || isOpenToAll(import.meta.dirname);
 
 function isOpenToAll(folder: string): boolean {

@@ -8,7 +8,7 @@ import {
 } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A TCP proxy to a server. Tests can break its connections. */
+/** A TCP proxy whose connections tests can break. */
 export class TcpProxy {
   readonly port: number;
   readonly #server: Server;
@@ -29,7 +29,7 @@ export class TcpProxy {
   }
 
   /**
-   * Opens a proxy. The proxy closes after the test.
+   * Opens a proxy that closes after the test.
    *
    * @param target the server's local port
    * @param rewrite transforms the server's responses
@@ -40,7 +40,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** Opens a proxy that stays open until it is closed. */
+  /** Opens a proxy that the caller must close. */
   static async open(
     target: number,
     rewrite: (bytes: Buffer) => Buffer = (bytes) => bytes,
@@ -50,13 +50,13 @@ export class TcpProxy {
     return new TcpProxy(server, target, rewrite);
   }
 
-  /** Resets all connections, and refuses new ones. */
+  /** Resets all connections and refuses new ones. */
   cut(): void {
     this.#open = false;
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Makes connections half-open: they stay, but the server receives no more bytes. */
+  /** Makes connections half-open: they stay open, but the server receives no more bytes. */
   freeze(): void {
     this.#frozen = true;
     for (const socket of this.#sockets) {
@@ -76,7 +76,7 @@ export class TcpProxy {
     this.#server.close();
   }
 
-  /** Makes connections half-open in the other direction: clients receive no more bytes. */
+  /** Makes connections half-open in the other direction: they stay open, but clients receive no more bytes. */
   hush(): void {
     this.#hushed = true;
   }

@@ -12,10 +12,10 @@ interface TypeErrorsOptions {
 }
 
 /**
- * Compiles files with the project's strict options.
+ * Type-checks files with the project's strict options.
  *
  * @param files file contents by path
- * @param options `modules` is the `node_modules` folder of imported packages; `paths` is the compiler's option
+ * @param options `modules` is the `node_modules` folder to import packages from; `paths` is the compiler option
  * @returns the compiler's errors
  */
 export async function typeErrors(

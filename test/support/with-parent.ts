@@ -3,16 +3,16 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 /**
- * Stops the program with the signal that stdin names. If the parent exits without sending a signal, also removes the
+ * Stops the program with the signal that it reads from stdin. If the parent exits without sending one, also deletes the
  * program's data.
  */
 const WITH_PARENT = `"$@" & child=$!; read how; said=$?
 kill -"\${how:-INT}" $child; wait $child; [ $said = 0 ] || rm -rf "$0"`;
 
-/** A server that must not outlive its parent process. Its stderr is readable. */
+/** A server that must not outlive its parent process. The parent can read its stderr. */
 export type Dependent = ChildProcessByStdio<Writable, null, Readable>;
 
-/** @param data folder to remove if the parent exits first */
+/** @param data folder to delete if the parent exits first */
 export function spawnWithParent(
   command: readonly string[],
   data: string,
@@ -21,7 +21,8 @@ export function spawnWithParent(
   return spawn("sh", ["-c", WITH_PARENT, data, ...command], {
     ...options,
     stdio: ["pipe", "ignore", "pipe"],
-    // Use a separate process group, so that a signal to the tests spares this shell, which must stop the server.
+    // Use a separate process group, so that a signal to the tests does not also kill this shell, which must stop the
+    // server.
     detached: true,
   });
 }

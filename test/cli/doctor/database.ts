@@ -3,7 +3,7 @@ import type { Finding } from "../../faces/cli.ts";
 import type { CommandOptions } from "../command.ts";
 import { examine } from "./examine.ts";
 
-/** Returns the findings about the database in an environment without other settings. */
+/** Returns the findings about a database when no other settings are present. */
 export async function examineDatabase(
   env: { readonly DATABASE_URL: string; readonly DATABASE_SCHEMA?: string },
   options?: CommandOptions,

@@ -18,7 +18,7 @@ test("without problems every line is ok, exit code 0", async () => {
   expect(others).toEqual([
     expect.stringMatching(/^note this folder has no \.env/),
     expect.stringMatching(/^ {5}→ Copy \.env\.example/),
-    // This test's folder may be on an ephemeral disk.
+    // The test's folder may be on an ephemeral disk, which the doctor reports.
     ...aboutDisk("data/bot.db", ephemeralDiskOf(cwd)).flatMap(findingLines),
   ]);
   expect(out).toContain("@bot");

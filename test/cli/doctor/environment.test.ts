@@ -6,10 +6,9 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runAt } from "../command.ts";
 import { access, examine, trouble } from "./examine.ts";
 
-/** The minimal environment for a bot. */
 const complete = access({ url: "http://127.0.0.1:2" });
 
-/** Returns the findings about an environment, including those at level "ok". */
+/** Includes findings at level "ok". */
 async function findingsAt(
   env: Record<string, string>,
   cwd: string = temporaryFolder(),
@@ -117,7 +116,7 @@ test("several secrets of a rotation are counted", async () => {
 });
 
 test("a token that goes to another machine over plain http is a warning, and no failure of its own", async () => {
-  // An address of this machine that is not a loopback address.
+  // 0.0.0.0 reaches this machine, but is not a loopback address.
   expect((await troubleAt(access({ url: "http://0.0.0.0:2" }))).slice(1)).toEqual([
     {
       area: "environment",

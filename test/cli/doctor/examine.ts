@@ -7,11 +7,9 @@ import { type CommandOptions, runCommand } from "../command.ts";
 export interface Examination {
   readonly code: number | null;
   readonly findings: readonly Finding[];
-  /** Standard output. */
   readonly out: string;
 }
 
-/** Runs `service-bot doctor --json` with exactly this environment. */
 export async function examine(
   env: Record<string, string>,
   { flags = [], ...options }: CommandOptions & { readonly flags?: readonly string[] } = {},
@@ -34,12 +32,11 @@ export function read(ended: {
   return { code, findings, out };
 }
 
-/** Returns the findings in an area that are not "ok". */
 export function trouble({ findings }: Examination, area: Finding["area"]): readonly Finding[] {
   return findings.filter((finding) => finding.area === area && finding.level !== "ok");
 }
 
-/** Returns the variables for access to a platform. The webhook has no reachable port. */
+/** Returns the variables of a bot that can access a platform. No one is listening on its webhook port. */
 export function access({
   url,
   apiKey = "sbk_test",
@@ -55,12 +52,12 @@ export function access({
   };
 }
 
-/** Returns access to a platform that refuses the token immediately. The doctor still makes its other checks. */
+/** Returns access to a platform that rejects the token immediately. The doctor still makes its other checks. */
 export async function refusingPlatform(): Promise<Record<string, string>> {
   return access({ url: await serve((_request, response) => void response.writeHead(401).end()) });
 }
 
-/** Starts a server that ends with the test. Returns its origin. */
+/** Starts a server that stops when the test ends. Returns its origin. */
 export async function serve(answer: RequestListener): Promise<string> {
   return (await listenUntilEnd(createServer(answer))).url;
 }

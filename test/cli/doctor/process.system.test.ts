@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { type CliOptions, serviceBotEnds } from "../cli.ts";
 import { type Examination, examine, read, refusingPlatform, trouble } from "./examine.ts";
 
-// These tests need a process, because they involve other users, and certificate authorities that Node reads on startup.
+// These tests need a process: they run as other users, or need certificate authorities that Node reads on startup.
 
 async function examineAsProcess(flags: readonly string[], options: CliOptions) {
   return read(await serviceBotEnds(["doctor", "--json", ...flags], options));
@@ -20,7 +20,7 @@ async function examineAsProcess(flags: readonly string[], options: CliOptions) {
 test.skipIf(!hasStranger)("a file that is another user's is reported", async () => {
   const cwd = temporaryFolder();
   openFile(join(cwd, "bot.db")).close();
-  // The folder is writable, but the file is not.
+  // Make the folder writable, but not the file.
   chmodSync(cwd, 0o777);
   chmodSync(join(cwd, "bot.db"), 0o444);
   const env = { DATABASE_URL: "file:bot.db" };

@@ -23,7 +23,7 @@ import { messages } from "../../support/inbox-events.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { examine } from "./examine.ts";
 
-/** An in-memory file system on Linux. */
+/** An in-memory file system that Linux provides. */
 const MEMORY = "/dev/shm";
 
 const MB = 1024 * 1024;

@@ -2,7 +2,7 @@ import sharp, { type Sharp } from "sharp";
 import type { ImageKind } from "../../faces/core.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 
-/** Images made by a real encoder. */
+/** An image from a real encoder. */
 export interface Sample {
   readonly name: string;
   readonly kind: ImageKind;
@@ -14,19 +14,19 @@ const HEIGHT = 30;
 
 const random = mulberry32(1);
 
-/** Returns bytes that do not compress. They are the same in every run. */
+/** Returns incompressible bytes, which are the same in every run. */
 export function noise(length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
 }
 
-/** Creates a picture that compresses to about half its size, because half of it is noise. */
+/** Half of the picture is noise, so that it compresses to about half its size. */
 function picture(channels: 3 | 4 = 3): Sharp {
   const pixels = Buffer.alloc(WIDTH * HEIGHT * channels, 130);
   noise(pixels.length / 2).copy(pixels);
   return sharp(pixels, { raw: { width: WIDTH, height: HEIGHT, channels } });
 }
 
-/** Creates an image of three pages, one below the other. */
+/** Creates an image with three pages. */
 function pages(): Sharp {
   const pixels = noise(WIDTH * HEIGHT * 3 * 3);
   const raw = { width: WIDTH, height: HEIGHT * 3, channels: 3, pageHeight: HEIGHT } as const;
@@ -86,7 +86,7 @@ export function pngOf(size: number): Buffer {
 export function withChunk(png: Buffer, type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
-  // The checksum stays 0, because the tested code does not read it.
+  // The checksum stays 0, because the code under test does not read it.
   const chunk = Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);
   return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)]);
 }
@@ -98,7 +98,6 @@ export function withSegment(jpeg: Buffer, marker: number, data: Buffer): Buffer 
   return Buffer.concat([jpeg.subarray(0, 2), head, data, jpeg.subarray(2)]);
 }
 
-/** Returns a box in the ISO base media format. */
 export function box(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt32BE(8 + data.length);

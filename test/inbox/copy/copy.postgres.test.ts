@@ -21,13 +21,13 @@ import { fillInbox, ODD, rowsOf } from "./whole-inbox.ts";
 
 const LEASE = 60_000;
 
-/** Tables that are not copied: the schema's version, and the state that running instances share. */
+/** Tables that are not copied: the schema version, and state that running instances share. */
 const processTables = [
   ...["migration", "suspect", "instance", "leader", "note", "delivery", "circuit", "place"],
 ];
 
 /**
- * Columns used only by running processes: a term, and the event of an unfinished run. A copy is refused during a run.
+ * Columns that only running processes use: a term, and the event of an unfinished run. Copying is refused during a run.
  */
 const processColumns = ["cursor.term", "lane.claimed"];
 
@@ -41,7 +41,7 @@ beforeEach(async () => {
   place = await emptyPlace();
 });
 
-/** Copies the file. Returns by how many ms the times were moved. */
+/** Resolves to the shift of all times, in ms. */
 async function copy(options: Partial<OpenOptions> = {}, from = file): Promise<number> {
   const source = new CopySource(from);
   const target = await CopyTarget.open({ ...place, ...options });
@@ -53,7 +53,6 @@ async function copy(options: Partial<OpenOptions> = {}, from = file): Promise<nu
   }
 }
 
-/** Runs a copy that fails because `method` of the target throws. */
 async function copyThatFails(method: "write" | "finish"): Promise<void> {
   const target = await CopyTarget.open(place);
   target[method] = () => Promise.reject(new Error("the process is gone"));
@@ -71,7 +70,6 @@ async function leaveUnfinished(): Promise<void> {
   await target.close();
 }
 
-/** Returns the rows copied to PostgreSQL, by table. */
 async function copiedRows(): Promise<Record<string, unknown[]>> {
   const database = await openDatabase(place);
   onTestFinished(() => database.close());
@@ -82,7 +80,7 @@ async function copiedRows(): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(await Promise.all(rows));
 }
 
-/** Sorts rows independently of the store, and removes the columns that are not copied. */
+/** Sorts rows the same way for both stores, and drops the columns that are not copied. */
 function sorted(rows: Readonly<Record<string, readonly unknown[]>>): Record<string, unknown[]> {
   const entries = tables.map(({ name, columns }) => {
     const texts = rows[name]?.map((row) => {
@@ -119,7 +117,7 @@ describe("what is copied", () => {
 
   test("is in PostgreSQL as it was in the file", async () => {
     await fillInbox(file);
-    // Opening the inbox ends the last process's unfinished runs.
+    // Opening the inbox ends the previous process's unfinished runs.
     await new SqliteInbox({ file }).close();
     const before = rowsOf(file);
     expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true);
@@ -202,7 +200,7 @@ describe("what is copied", () => {
     expect(odd).toMatchObject({ lane: `own:${ODD}`, history: [{ error: `error ${ODD}` }] });
     expect(await inbox.claimedRefs(["m_1", "m_2"])).toEqual(new Set(["m_1"]));
     await inbox.admin.discard("waits", "not needed");
-    // A new event has a higher number than the copied events.
+    // A new event must get a higher number than the copied events.
     expect(await inbox.put([message("new", "d")], "poll")).toMatchObject({ stored: ["new"] });
     const newest = `SELECT id FROM ${place.schema}.event ORDER BY seq DESC LIMIT 1`;
     expect(await look(place, newest)).toEqual([{ id: "new" }]);
@@ -311,7 +309,7 @@ describe("no bot starts", () => {
     const unfinished = { code: "INBOX_UNFINISHED", message: expect.stringContaining("inbox copy") };
     await expect(PostgresInbox.open(place)).rejects.toMatchObject(unfinished);
     await expect(attachPostgres(place)).rejects.toMatchObject(unfinished);
-    // The source can still be used.
+    // The source is still usable.
     await new SqliteInbox({ file }).close();
     await copy();
     await (await PostgresInbox.open(place)).close();

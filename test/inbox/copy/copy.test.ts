@@ -6,7 +6,7 @@ import { CopySource, openFile } from "../../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /**
- * Columns used only by running processes: a term, and the event of an unfinished run. A copy is refused during a run.
+ * Columns that only running processes use: a term, and the event of an unfinished run. Copying is refused during a run.
  */
 const PROCESS_COLUMNS = ["cursor.term", "lane.claimed"];
 
@@ -14,7 +14,7 @@ test("what is copied is every column of every table in a file that does not belo
   const { db, close } = openFile(join(temporaryFolder(), "bot.db"));
   onTestFinished(close);
   const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
-  // A copy stores resting lanes in the table of lanes.
+  // A copy puts resting lanes into the lane table.
   expect(names.sort()).toEqual([...tables.map(({ name }) => name), "resting_lane"].sort());
   for (const table of tables) {
     const columns = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table.name);

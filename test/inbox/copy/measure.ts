@@ -14,13 +14,13 @@ import { look } from "../../support/postgres/look.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 
 const LANES = 50_000;
-/** Body of a message of about 200 letters. */
+/** Size of a message of about 200 characters. */
 const BODY_BYTES = 500;
 
 const events = Number(process.argv[2] ?? 1_000_000);
 
 /**
- * Fills a file. Most events have ended, and only their ids are left. A tenth of the events have bodies and steps, and a
+ * Fills a file in which most events have ended and left only their ids. A tenth still have bodies and steps, and a
  * hundredth are pending.
  */
 function fill(file: string): void {

@@ -8,13 +8,13 @@ const LEASE = 60_000;
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/** Characters that one of the stores cannot keep. */
+/** Text with characters that one of the stores cannot keep as they are. */
 export const ODD = "a\0b\u001ac\u{1f600}d";
 
 /**
- * Creates an inbox with every kind of row. "done" has a step, a state and timers; "dead" failed inside a step;
- * "crashed" has an unfinished run. "waits" has a retry, with "behind" in its lane. "odd" has a history with special
- * characters. "discarded" completes the list, and one lane has a dead letter recorded at intake.
+ * Creates an inbox with every kind of row. "done" has a step, a state and timers. "dead" failed inside a step.
+ * "crashed" has an unfinished run. "waits" waits for a retry, with "behind" after it in its lane. "odd" has a history
+ * with special characters. "discarded" was discarded, and one dead letter was recorded at intake.
  */
 export async function fillInbox(file: string): Promise<void> {
   const inbox = new SqliteInbox({ file });
@@ -45,8 +45,8 @@ export async function fillInbox(file: string): Promise<void> {
 }
 
 /**
- * Returns the rows in a file by table, including resting lanes. Skips the column that holds the claimed event, because
- * a claim ends with its process.
+ * Returns a file's rows by table, including resting lanes. Leaves out the column with the claimed event, because a
+ * claim ends with its process.
  */
 export function rowsOf(file: string): Record<string, unknown[]> {
   const db = new Sqlite(file, { readonly: true });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Backlog } from "../../faces/inbox-postgres.ts";
 
-/** Creates a backlog with a limit of 3, and the resolvers for its counts, in order. */
+/** Creates a backlog with a limit of 3. The test resolves its counts. */
 function backlog() {
   const counts: PromiseWithResolvers<number>[] = [];
   const counted = new Backlog(3, () => {
@@ -20,7 +20,7 @@ test("what came while it was counted is not forgotten", async () => {
   const { backlog: counted, recount } = backlog();
   const { done, answer } = recount();
   counted.add(2);
-  // The count was taken before the new events arrived.
+  // The count does not include the new events.
   answer?.(1);
   expect(await done).toBe(1);
   expect(counted.mayBeFull).toBe(true);

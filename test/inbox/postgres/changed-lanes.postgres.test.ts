@@ -11,8 +11,8 @@ import { emptyPlace, openAt, type Place, through } from "../../support/postgres/
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 /**
- * Claims and completions read a lane without a lock, and write it only if it has not changed in the meantime. These
- * tests change the lane between the read and the write.
+ * Claims and completions read a lane without locking it, and write it only if it has not changed since. These tests
+ * change the lane between the read and the write.
  */
 const LEASE = 30_000;
 
@@ -23,7 +23,7 @@ async function two() {
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-/** Discards a pending event that is not the first in its lane. Locks the lane until the commit. */
+/** Discards a pending event that is not the first in its lane, and locks the lane until the commit. */
 function discarding(place: Place, id: string) {
   const { schema } = place;
   return hold(
@@ -74,7 +74,7 @@ describe("while a lane is about to go on", () => {
       await one.put(messages(...id), "webhook");
       const claim = first(await one.claim(1, LEASE));
       const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
-      // In the second round, this event precedes the waiting event.
+      // In the second round, this event comes before the waiting event.
       const early = String(before + 1);
       const putting = other.put(messages(early), "webhook");
       await free.waiting(1);
@@ -99,7 +99,8 @@ describe("while a lane is about to go on", () => {
 
 describe("between a look at what a lane holds and its claim", () => {
   /**
-   * A statement reads the time when it starts. This expression makes it wait first, so that it uses an old snapshot.
+   * A statement reads the time when it starts. This expression makes it wait first, so the statement continues with an
+   * old snapshot.
    */
   const KEY = 20_251;
   const slowTime = `(SELECT 1800000000000 FROM pg_advisory_xact_lock_shared(${KEY}))`;
@@ -112,7 +113,7 @@ describe("between a look at what a lane holds and its claim", () => {
     const free = await hold(place, `SELECT pg_advisory_xact_lock(${KEY}); ${sql(place)}`);
     const claiming = one.claim(1, LEASE);
     await free(1, "COMMIT");
-    // The claim skips the changed lane, and the next claim takes it.
+    // The first claim skips the changed lane, and the second claim takes it.
     return { one, claims: [...(await claiming), ...(await one.claim(1, LEASE))] };
   }
 
@@ -145,11 +146,11 @@ describe("between a look at what a lane holds and its claim", () => {
   });
 });
 
-/** One instance handles this many lanes in a round, while the other discards half of their events. */
+/** Lanes per round. One instance handles all of them, while the other discards half of their events. */
 const LANES = 100;
 const ROUNDS = 3;
 
-/** On a busy machine, one instance may finish before the other starts. The test then runs more rounds. */
+/** On a busy machine, one instance may finish before the other starts. The test then needs more rounds. */
 const MOST_ROUNDS = 30;
 
 describe("what was discarded is never handled", () => {
@@ -205,7 +206,7 @@ async function handleAll(inbox: PostgresInbox, goesOn: boolean): Promise<string[
   }
 }
 
-/** Discards events. Resolves to the ids that had not been handled before. */
+/** Resolves to the ids of the events that were discarded before they were handled. */
 async function discardAll(inbox: PostgresInbox, ids: readonly string[]): Promise<string[]> {
   const discarded: string[] = [];
   const discard = async (id: string) => {
@@ -239,7 +240,7 @@ describe("a lane that advanced without a notification", () => {
     const again = await bot.claim(10, LEASE);
     expect(again).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
     expect(await bot.admin.show("2")).toMatchObject({ history: [] });
-    // A lane that this process knows to be leased is not released.
+    // A lane that this process knows to be leased stays leased.
     const { next } = await bot.advance(b);
     expect(next).toMatchObject({ id: "4", attempt: 1 });
     expect(await bot.claim(10, LEASE)).toEqual([]);

@@ -4,7 +4,7 @@ import { hold } from "../../support/postgres/hold.ts";
 import { emptyPlace, through } from "../../support/postgres/open.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
-/** Creates a driver whose first statements fail with this code. Also returns which connections were dropped. */
+/** Creates a driver whose first statements fail with this code, and records which connections were dropped. */
 function failing(code: string, times = Number.POSITIVE_INFINITY) {
   const dropped: (boolean | undefined)[] = [];
   let left = times;
@@ -98,7 +98,7 @@ test("after the time limit, pending and later statements fail, and all connectio
   const database = new Database({ ...through(place, proxy), ...limits, driver });
   expect(await database.rows("SELECT 1 AS n")).toEqual([{ n: 1 }]);
   proxy.freeze();
-  // The second statement waits for the first statement's connection; the third opens its own.
+  // The second statement waits for the first statement's connection. The third opens its own.
   const under = [
     database.rows("SELECT 1"),
     database.run(() => query("SELECT 1")),

@@ -11,7 +11,7 @@ const LEASE = 30_000;
 const DAY = 86_400_000;
 const keep = { bodiesMs: DAY, idsMs: DAY, deadLettersMs: 2 * DAY };
 
-/** Two processes, and a dead letter whose lane was swept. */
+/** Opens an inbox in two processes. It contains a dead letter whose lane has been swept. */
 async function deadLetter() {
   const place = await emptyPlace();
   const clock = new ManualClock(1_800_000_000_000);
@@ -25,7 +25,7 @@ async function deadLetter() {
   const { schema } = place;
   return {
     ...{ place, one, other },
-    /** The sweep deletes the event. Other sessions see the deletion after the commit. */
+    /** Deletes the event as the sweep does. Other sessions see the deletion only after the commit. */
     sweeping: () => hold(place, `DELETE FROM ${schema}.event WHERE id = '1' AND state = 'dead'`),
     lanes: () => look(place, `SELECT key, pending FROM ${schema}.lane`),
   };
@@ -95,7 +95,7 @@ describe("a dead letter that is swept out in the moment in which", () => {
     expect(await lanes()).toEqual([]);
     const free = await sweeping();
     const retrying = one.admin.retry("1");
-    // The retry fails only after waiting for the sweep.
+    // The retry waits for the sweep before it fails.
     const refused = expect(retrying).rejects.toMatchObject({ code: "EVENT_NOT_FOUND" });
     await free(1, "COMMIT");
     await refused;

@@ -12,7 +12,6 @@ const LEASE = 30_000;
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-/** Creates an inbox whose state `k` has the version `old`. */
 async function withState(onStatement: (text: string) => void = () => undefined) {
   const place = await emptyPlace();
   const bot = await openAt(place, { onStatement });
@@ -21,7 +20,7 @@ async function withState(onStatement: (text: string) => void = () => undefined) 
   return { place, bot };
 }
 
-/** Stores `n` events on separate lanes, and claims them all. */
+/** Stores and claims `n` events on separate lanes. */
 async function claims(bot: PostgresInbox, n: number): Promise<readonly Claim[]> {
   await bot.put(
     numbers(n).map((at) => message(`${at}`, `c${String(at).padStart(3, "0")}`)),
@@ -116,7 +115,7 @@ describe("a conflict", () => {
     const stale = keeps("k", 1, "older");
     expect(await outcomesOf([bot.complete(a, stale)])).toEqual(["STATE_CONFLICT"]);
     fails = true;
-    // The next claim releases lanes that this process does not know to be leased.
+    // After this unknown outcome, the next claim releases every lane that the process does not know to be leased.
     expect(await outcomesOf([bot.bury(b, "x")])).toEqual(["STORE_UNAVAILABLE"]);
     fails = false;
     expect(await bot.claim(10, LEASE)).toEqual([]);
@@ -207,7 +206,7 @@ describe("timers of several instances", () => {
     await bot.complete(claim, effects({ timers: [timer("a", 0, { lane: claim.lane })] }));
     await bot.put([message("2", "c000")], "webhook");
     const canceller = first(await bot.claim(1, LEASE));
-    // Both statements wait for the lane. The second must see the first statement's writes.
+    // Both statements wait for the lane. The second must see what the first one wrote.
     const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
     const cancels = [{ lane: claim.lane, name: "remind" }];
     const both = [bot.fireTimers(10, eventOf), bot.complete(canceller, effects({ cancels }))];

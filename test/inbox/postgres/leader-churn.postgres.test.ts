@@ -14,7 +14,7 @@ const TERMS = Number(process.env["TERMS"] ?? 100);
 class Candidate {
   readonly inbox: PostgresInbox;
   readonly #clock: ManualClock;
-  /** Offset of the instance's own clock, in ms. The offset must not matter, because only durations may. */
+  /** Offset of the instance's own clock, in ms. It must not matter, because instances may only compare durations. */
   readonly #offset: number;
   term: number | undefined;
   #trustedUntil = 0;
@@ -81,7 +81,7 @@ test(`in ${TERMS} terms no two instances trust themselves at once, and no stale 
   }
 });
 
-/** Recent leaders move the cursor concurrently. Only the leader with the newest term may succeed. */
+/** Recent leaders move the cursor at the same time. Only the leader with the newest term may succeed. */
 async function moveAll(
   round: number,
   candidates: readonly Candidate[],

@@ -19,7 +19,7 @@ const claim: Claim = {
   ...{ attempt: 1, crashes: 0, late: false, receivedAt: 0, trace: undefined },
 };
 
-/** Creates a ledger that does not know whether its process holds more leases than recorded. */
+/** Creates a ledger that cannot know whether its process holds unrecorded leases. */
 async function inDoubt(clock = new ManualClock(0)): Promise<LeaseLedger> {
   const held = new LeaseLedger(clock);
   await held.watch(Promise.reject(new Error("no answer"))).catch(() => undefined);
@@ -109,7 +109,7 @@ test("lanes are given back every second until a lease has passed, and after a ne
   await clock.advance(1);
   await giveBack();
   expect(times).toBe(2);
-  // The last repetition comes after the lease has expired, no matter how late.
+  // The last repetition comes after the lease has expired, however late that is.
   await clock.advance(2 * LEASE);
   await giveBack();
   await clock.advance(2 * LEASE);
@@ -123,7 +123,7 @@ test("lanes are given back every second until a lease has passed, and after a ne
 });
 
 describe("a claim that the server carries out after it was given up", () => {
-  /** A bot that has abandoned a claim on event 1. The claim is waiting at the server. */
+  /** Creates a bot that has given up on a claim of event 1. The claim is still waiting on the server. */
   async function givenUp(clock: ManualClock) {
     const place = await emptyPlace();
     const options = { now: () => clock.now(), clock };
@@ -132,7 +132,7 @@ describe("a claim that the server carries out after it was given up", () => {
     await gone.put(messages("1"), "webhook");
     await gone.claim(1, LEASE);
     await clock.advance(LEASE);
-    // The crash of the unfinished run must be counted on its event.
+    // The claim has to count the unfinished run as a crash, so it waits for this lock on the event.
     const free = await hold(place, `SELECT FROM ${place.schema}.event FOR UPDATE`);
     const claiming = bot.claim(1, LEASE);
     await free.waiting(1);
@@ -140,7 +140,7 @@ describe("a claim that the server carries out after it was given up", () => {
     return {
       bot,
       place,
-      /** Allows the server to execute the claim. */
+      /** Lets the server execute the claim. */
       late: async () => {
         await free(1);
         const lane = `SELECT FROM ${place.schema}.lane WHERE fence = 2`;
@@ -156,7 +156,7 @@ describe("a claim that the server carries out after it was given up", () => {
     await late();
     expect(await bot.claim(1, LEASE)).toEqual([]);
     await clock.advance(1_000);
-    // The recorded crash belongs to the previous process.
+    // The crash that was counted is the previous process's.
     expect(await bot.claim(1, LEASE)).toMatchObject([{ id: "1", attempt: 2, crashes: 1 }]);
   });
 
@@ -169,7 +169,7 @@ describe("a claim that the server carries out after it was given up", () => {
     expect(await other.claim(1, LEASE)).toEqual([]);
     const heard = wakeUpsOf(other);
     await bot.close();
-    // The first notification reports that the bot stopped; the second reports that it released lanes.
+    // The first notification reports that the bot has stopped, the second that it has released lanes.
     await heard.reached(2);
     expect(await other.claim(1, LEASE)).toMatchObject([{ id: "1", attempt: 2, crashes: 1 }]);
   });
@@ -210,7 +210,7 @@ test("a locked lane delays neither the other lanes nor the claims", async () => 
   const options = { now: () => clock.now(), clock, timeoutMs: 1_000 };
   const bot = await openAt(through(place, proxy), options);
   await bot.put([message("1", "a"), message("2", "b")], "webhook");
-  // Leaves an idle connection, so that no new one is opened.
+  // Leaves an idle connection, so that the claim does not open a new one.
   await bot.stats();
   proxy.hush();
   await expect(bot.claim(10, LEASE)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
@@ -240,7 +240,7 @@ test("a lane whose lease was not extended is forgotten", async () => {
   await clock.advance(LEASE);
   expect(await other.claim(1, LEASE)).toMatchObject([{ lane: lost.lane }]);
   expect(await one.extend([lost, mine], LEASE)).toEqual([mine]);
-  // Because the result is dropped, the ledger looks for unknown leases.
+  // The dropped result makes the ledger look for unknown leases.
   expect(await one.complete({ ...lost, lane: "another" })).toBe(false);
   await one.claim(1, LEASE);
   expect(kept).toEqual([[[mine.lane], [mine.fence]]]);

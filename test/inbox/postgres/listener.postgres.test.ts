@@ -9,7 +9,7 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 const PID = 7;
 
-/** A connection that has no server. */
+/** A connection without a server. */
 class FakeClient extends EventEmitter implements Client {
   readonly processID = PID;
   readonly done: string[] = [];

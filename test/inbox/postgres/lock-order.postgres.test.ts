@@ -7,8 +7,8 @@ import { hold } from "../../support/postgres/hold.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 
 /**
- * Statements that write several lanes lock them in key order, so that two statements never deadlock. The order must not
- * depend on the planner, which may scan a small table in the order on disk.
+ * Statements that write several lanes lock them in key order, so that two such statements never deadlock. The order
+ * must not depend on the planner, which may scan a small table in its order on disk.
  */
 const LEASE = 30_000;
 const LANES = 20;
@@ -18,7 +18,7 @@ const keyOf = (lane: number) => `c${String(lane).padStart(2, "0")}`;
 const eventsOf = (batch: string) =>
   Array.from({ length: LANES }, (_, n) => message(`${batch}${keyOf(n)}`, keyOf(n)));
 
-/** Creates claimed lanes that each have a second event. On disk, the lane with the last key comes first. */
+/** Creates claimed lanes with a second event each. On disk, the lane with the last key comes first. */
 async function upsideDown() {
   const place = await emptyPlace();
   const url = new URL(place.url);

@@ -16,7 +16,7 @@ import { TestProcess } from "../../support/process.ts";
 
 const numbered = readdirSync(POSTGRES_SCHEMA).sort();
 
-/** Returns the schema from PostgreSQL's catalogue, sorted by name. */
+/** Returns the schema from PostgreSQL's catalog, sorted by name. */
 async function dump(place: Place): Promise<string> {
   const columns = await look<{ line: string }>(
     place,
@@ -51,7 +51,6 @@ async function dump(place: Place): Promise<string> {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Returns the same schema's URL for another role. */
 function as(place: Place, role: string): Place {
   const url = new URL(place.url);
   url.username = role;
@@ -128,7 +127,7 @@ describe("the schema", () => {
     const place = await emptyPlace();
     const before = await openAt(place);
     await before.put(messages("1"), "webhook");
-    // Simulates the next version's migration while the current version runs.
+    // Simulates a migration by a future version while this version is running.
     await look(
       place,
       `ALTER TABLE ${place.schema}.event ADD COLUMN weight integer;

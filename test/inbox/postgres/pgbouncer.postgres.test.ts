@@ -34,7 +34,7 @@ describe.skipIf(reason !== undefined)("behind PgBouncer in transaction mode", ()
     const proxy = await TcpProxy.to(pooler.port);
     const clock = new ManualClock(1_800_000_000_000);
     const bot = await openAt(through(place, proxy), { clock });
-    // The bot gives up the connection for LISTEN.
+    // The bot gives up its LISTEN connection.
     while (proxy.ended === 0) await bot.ping();
     let calls = 0;
     bot.onReady(() => {
@@ -54,7 +54,6 @@ describe.skipIf(reason !== undefined)("behind PgBouncer in transaction mode", ()
   });
 });
 
-/** Returns the settings of the pooled session that all clients share. */
 async function onlySession(url: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url);
   await client.connect();

@@ -17,7 +17,7 @@ import { emptyPlace, openAt, type Place, sessionAt } from "../../support/postgre
 
 const HERE = { host: "h", pid: 1, version: "1.0.0" };
 
-/** Simulates a bot that was killed or runs behind a pooler: it has a heartbeat but no lock. */
+/** Leaves a heartbeat without a lock, like a bot that was killed or runs behind a pooler. */
 async function signOfLife(place: Place): Promise<void> {
   const inbox = await openAt(place);
   await listening(place, 1);
@@ -27,7 +27,7 @@ async function signOfLife(place: Place): Promise<void> {
   while ((await locks()) !== "0") await setImmediate();
 }
 
-/** Makes the last heartbeats `ms` older. */
+/** Makes the last heartbeats older by `ms`. */
 const age = (place: Place, ms: number) =>
   look(place, `UPDATE ${place.schema}.instance SET seen_at = seen_at - ${ms}`);
 
@@ -63,7 +63,7 @@ test("a stopped bot is not detected, even if it stopped during the check", async
   const place = await emptyPlace();
   const session = await sessionAt(place);
   const seen = async () => Number((await session.query(PROCESSES, [place.schema])).rows[0]?.n);
-  // Conflicts with the lock that running bots hold.
+  // This lock conflicts with the presence lock of running bots.
   const lock = `SELECT pg_advisory_xact_lock(1936876643, hashtext('${place.schema}'))`;
   const free = await hold(place, lock);
   const inbox = await PostgresInbox.open(place);
@@ -116,7 +116,7 @@ test("one that has said that it ends is not counted", async () => {
 test("an inbox that is refused for its bots is not marked for a moment, which would stop them", async () => {
   const place = await emptyPlace();
   await signOfLife(place);
-  // Marking the inbox requires a new table, which this role may not create.
+  // Marking the inbox requires a new table, which this role is not allowed to create.
   const role = `${place.schema}_app`;
   await look(
     place,

@@ -27,7 +27,6 @@ const inbox = await PostgresInbox.open({
   },
 });
 
-/** Runs one phase of an event's life, and prints how much it costs. */
 async function measure(name: string, work: () => Promise<void>): Promise<void> {
   const wal = "SELECT pg_current_wal_insert_lsn() - '0/0' AS bytes";
   const [before] = await look<{ bytes: string }>(place, wal);
@@ -66,7 +65,7 @@ async function drain(): Promise<void> {
   }
 }
 
-/** Handles the events in a lane. Resolves to how many there were. */
+/** Completes all events in a lane. Resolves to their number. */
 async function follow(first: Claim): Promise<number> {
   let ended = 0;
   for (let claim: Claim | undefined = first; claim !== undefined; ended++) {

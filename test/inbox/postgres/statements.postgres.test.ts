@@ -14,13 +14,13 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** Returns an inbox and the statements that it runs. */
+/** Opens an inbox, and records its statements. */
 async function watched() {
   const place = await emptyPlace();
   const statements: Statement[] = [];
   const inbox = await openAt(place, {
     onStatement: (text, values) => {
-      // Notifications are separate statements, and are sent at most ten times a second.
+      // Notifications are separate statements, sent at most ten times a second.
       if (!/pg_notify|^(BEGIN|COMMIT)/.test(text)) statements.push({ text, values });
     },
   });
@@ -29,7 +29,7 @@ async function watched() {
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-/** Runs every statement needed for an event whose handler sends a reply. */
+/** Runs every statement for an event whose handler sends a reply. */
 async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
   await inbox.put([message(id, id)], "webhook");
   await inbox.nextReadyIn();
@@ -42,8 +42,8 @@ async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
 }
 
 /**
- * Creates an inbox that has been in use. Nearly all of its 60,000 events have ended, a third of them without their
- * bodies; a few are dead, discarded or pending. All events have runs and steps.
+ * Creates an inbox with 60,000 events, as if it had been in use. Nearly all events have ended, a third of them without
+ * their bodies. A few are dead, discarded or pending. All events have runs and steps.
  */
 async function grown() {
   const scene = await watched();
@@ -66,9 +66,10 @@ async function grown() {
   );
   const names = ["event", "step", "attempt", "lane"].map((name) => `${schema}.${name}`);
   await client.query(`VACUUM ANALYZE ${names.join(", ")}`);
-  // PostgreSQL looks up each row of a batch in a large table. This table is smaller and cached.
+  // With a large table, PostgreSQL would look up each row of a batch. This table is smaller and cached, so lower the
+  // cost of a lookup.
   await client.query("SET random_page_cost = 1.1");
-  // Set the value of a vacuumed table, because an open transaction in another test could prevent the vacuum.
+  // Set this directly, because an open transaction in another test could prevent the vacuum from setting it.
   await client.query(
     "UPDATE pg_class SET relallvisible = relpages WHERE oid = ANY ($1::regclass[])",
     [names],
@@ -99,7 +100,7 @@ describe("of the indexes", () => {
       await oneEvent(inbox, analysed ? "2" : "1");
       await inbox.retry(first(await inbox.claim(1, LEASE)), 0, "x");
       await inbox.bury(first(await inbox.claim(1, LEASE)), "x");
-      // Every process that reads the status causes these statements.
+      // Every process that reads the status runs these statements.
       await inbox.shared.report();
       await expectNoScan(client, statements);
     }
@@ -144,7 +145,7 @@ describe("of the indexes", () => {
     const { done } = await inbox.stats();
     await inbox.admin.stats();
     expect(await inbox.heal()).toBe(0);
-    // Keeps some batches of each kind, so that the table stays large.
+    // Keep some batches of each kind, so that the table stays large.
     const ageMs = Date.now() - 2_000;
     const keep = { bodiesMs: ageMs, idsMs: ageMs, deadLettersMs: ageMs };
     while (await inbox.sweep(keep));
@@ -231,7 +232,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     const advances = await Promise.all(claims.map((claim) => inbox.advance(claim)));
     expect(statements).toHaveLength(1);
     expect(advances.map(({ next }) => next?.lane)).toEqual(claims.map(({ lane }) => lane));
-    // Burying the events is a separate statement.
+    // Burying events takes a separate statement.
     const ended = advances.map(({ next }, n) => {
       if (next === undefined) throw new Error("each lane has two");
       return n % 5 === 0 ? inbox.bury(next, "x") : inbox.complete(next);
@@ -264,7 +265,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     });
     expect(new Set(await Promise.all(ended))).toEqual(new Set([true]));
     expect(statements).toHaveLength(6);
-    // The statements read the next due time before and after, and write lanes, timers and events.
+    // These statements read the next due time before and after, and write lanes, timers and events.
     expect(await inbox.fireTimers(100, eventOf)).toMatchObject({ fired: 50 });
     expect(statements).toHaveLength(12);
   });
@@ -299,8 +300,8 @@ describe("each of these is one round trip, and commits by itself", () => {
       `statements (= round trips) per event: ${per(stored)} to store, ${per(handled)} to claim and complete`,
     );
     expect(stored).toBe(events / 50);
-    // A claim and a completion per 16 events make an eighth of a statement per event. The limit is twice that, to allow
-    // for small batches.
+    // A claim and a completion per 16 events make an eighth of a statement per event. The limit is twice as high, to
+    // allow for small batches.
     expect(handled).toBeLessThan(events / 4);
   });
 });
@@ -318,7 +319,7 @@ test("leases use the database's clock, regardless of this process's time", async
   await inbox.beginStep(claim, "s", "");
   await inbox.retry(claim, 1_000, "x");
   const now = Date.now();
-  // The statements contain no timestamp from this process's clock.
+  // No statement contains a timestamp from this process's clock.
   const sent = statements
     .flatMap(({ values }) => values.flat())
     .filter((v) => typeof v === "number");

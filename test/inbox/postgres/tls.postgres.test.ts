@@ -5,7 +5,7 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** The `openssl` command creates the certificates. */
+/** The certificates are created with the `openssl` command. */
 const openssl = spawnSync("openssl", ["version"]).error === undefined;
 
 test.skipIf(!openssl)(
@@ -32,7 +32,7 @@ test.skipIf(!openssl)(
       });
     const modes = ["prefer", "require", "verify-ca", "verify-full"];
 
-    // If the server has no TLS, no mode falls back to plain text.
+    // If the server does not offer TLS, no mode falls back to plain text.
     for (const mode of modes) await refused(`sslmode=${mode}&${root}`);
     expect(await open("sslmode=disable")).toBe("opened");
 

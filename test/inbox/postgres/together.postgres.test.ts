@@ -9,7 +9,6 @@ import { emptyPlace, openAt } from "../../support/postgres/open.ts";
 
 const LEASE = 30_000;
 
-/** Opens an inbox in two processes, with a manual clock. */
 async function two() {
   const place = await emptyPlace();
   const clock = new ManualClock(1_800_000_000_000);
@@ -30,7 +29,7 @@ describe("two processes on one inbox", () => {
     );
     const claimed = rounds.flat().map(({ id }) => id);
     expect(new Set(claimed).size).toBe(claimed.length);
-    // Lanes that were locked during the other claims are available to the next claim.
+    // Each first claim skips lanes that the other had locked. These claims take them.
     for (const rest of [await one.claim(200, LEASE), await other.claim(200, LEASE)]) {
       claimed.push(...rest.map(({ id }) => id));
     }
@@ -106,7 +105,7 @@ describe("two processes on one inbox", () => {
     await free(0);
     expect(await looking).toEqual([]);
     expect(await deciding).toMatchObject([{ id: "1", attempt: 3 }]);
-    // A lane that was not chosen keeps its waiting time. A lane that ended in the meantime stays ended.
+    // A lane that was not chosen keeps its waiting time. A lane that ended meanwhile stays ended.
     const waits = `SELECT key, ready_at - ${clock.now()} AS ms FROM ${place.schema}.lane ORDER BY key`;
     expect(await look(place, waits)).toEqual([
       { key: "dm:a", ms: String(LEASE) },
@@ -174,7 +173,7 @@ describe("two processes on one inbox", () => {
   });
 });
 
-/** Opens two inboxes, and counts how often each tries its batch. */
+/** Opens two inboxes, and counts how often their batches are tried. */
 async function putting() {
   let tries = 0;
   const onStatement = (text: string) => {
@@ -189,7 +188,7 @@ describe("much at once", () => {
   test("batches with the same events in opposite orders do not wait for each other in a circle", async () => {
     const { place, one, other, tries } = await putting();
     const events = numbers(9).map((n) => message(String(n)));
-    // Both batches reach the middle lane. Without sorting, each would hold the lane that the other needs next.
+    // Both batches stop at the middle lane. Unsorted, each would hold the lane that the other needs next.
     const free = await hold(
       place,
       `INSERT INTO ${place.schema}.event (id, lane, ord, type, source, state, received_at)
@@ -199,7 +198,7 @@ describe("much at once", () => {
     await free(2);
     const stored = (await Promise.all(both)).flatMap((result) => result.stored);
     expect(stored.sort()).toEqual(events.map(({ id }) => id));
-    // The server ends one of two deadlocked statements, and the inbox retries it.
+    // If the batches deadlocked, the server would end one, and the inbox would retry it.
     expect(tries()).toBe(2);
   });
 
@@ -219,7 +218,7 @@ describe("much at once", () => {
     ];
     await free(2);
     expect((await Promise.all(both)).map(({ stored }) => stored.length)).toEqual([40, 40]);
-    // Includes the attempt that created the lane.
+    // One of the three tries created the lane.
     expect(tries()).toBe(3);
   });
 
@@ -232,7 +231,7 @@ describe("much at once", () => {
       const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
       const put = other.put(messages("2"), "webhook");
       await free.waiting(1);
-      // This statement began before the event was visible, and ends after the event is visible.
+      // This statement begins before the event is visible, and ends after the event has become visible.
       const ended = ending === "bury" ? one.bury(claim, "x") : one.complete(claim);
       await free(2);
       expect(await ended).toBe(true);

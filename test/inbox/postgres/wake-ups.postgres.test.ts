@@ -11,7 +11,7 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 const port = (place: Place) => Number(new URL(place.url).port);
 
-/** Clock for waits that are not under test. In real time, they would be long. */
+/** A clock for waits that are not under test. In real time, they would take too long. */
 const still = () => new ManualClock(1_800_000_000_000);
 
 describe("a process hears", () => {
@@ -76,7 +76,7 @@ describe("a process hears", () => {
     while (begun.size < lanes.length) await one.ping();
     await heard.reached(1);
     const drained = dispatcher.drain(60_000);
-    // The notification also reports lanes that were released earlier.
+    // The notification also reports the lanes that were released earlier.
     while (told < 2) {
       await one.ping();
       await clock.advance(100);
@@ -127,7 +127,7 @@ describe("a connection that is lost", () => {
     await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     const heard = wakeUpsOf(bot);
     proxy.mend();
-    // The clock does not advance, so the wake-up cannot come from a poll.
+    // The clock stands still, so the wake-up cannot come from polling.
     while (heard.calls === 0) await clock.advance(0);
     expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
     expect(await bot.put(messages("2"), "webhook")).toMatchObject({ stored: ["2"] });
@@ -145,11 +145,11 @@ describe("a connection that is lost", () => {
     proxy.freeze();
     await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     proxy.mend();
-    // The frozen connection never recovers. Only a new connection receives notifications.
+    // The frozen connection never recovers, so only a new connection can receive notifications.
     const { made } = proxy;
     await clock.advance(10_000);
     while (proxy.made === made) await clock.advance(0);
-    // The server still has the frozen connection's session.
+    // The server still counts the frozen connection's session.
     await listening(place, 3);
     const before = heard.calls;
     await writer.put(messages("1"), "webhook");
@@ -207,7 +207,7 @@ test("a connection that is ended in the same breath in which it is ready is an e
   await listening(place, 1);
   ends = true;
   const { made } = proxy;
-  // More requests than connections, so that a new connection is opened.
+  // Send more requests than there are connections, so that the pool opens a new one.
   const pings = await Promise.allSettled([bot.ping(), bot.ping(), bot.ping()]);
   expect(proxy.made).toBeGreaterThan(made);
   expect(ends).toBe(false);

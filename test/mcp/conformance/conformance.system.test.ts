@@ -25,7 +25,7 @@ const servers: Readonly<Record<string, Server>> = {
     },
     revisions,
   },
-  // The server is the same, so testing the newest revision for each handshake is enough.
+  // Both entries use the same server code, so testing the newest revision of each handshake is enough.
   "the local platform": {
     start: async () => {
       const { url, apiKey } = await runPlatform({ extensions: [hostedMcp()] });
@@ -37,7 +37,7 @@ const servers: Readonly<Record<string, Server>> = {
 
 let listing: ReturnType<typeof scenariosOf> | undefined;
 
-/** Lists the suite's scenarios. The suite's process runs only once. */
+/** Starts the suite's process only once. */
 function listScenarios(): ReturnType<typeof scenariosOf> {
   listing ??= scenariosOf(suite);
   return listing;
@@ -76,7 +76,7 @@ test.each(Object.entries(servers))(
         );
       }
     };
-    // The suite spends most of its time waiting, so revisions run concurrently.
+    // The suite spends most of its time waiting, so run the revisions concurrently.
     await Promise.all(revisions.map(check));
   },
   TIMEOUT_MS,

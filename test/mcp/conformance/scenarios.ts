@@ -17,7 +17,7 @@ const itsTools = "calls a tool of the suite's own server";
 const noPrompts = "is about prompts, and the server has none";
 const noResources = "is about resources, and the server has none";
 
-/** Checks in those scenarios that do not apply to this server, with the reason. */
+/** Checks within these scenarios that do not apply to this server, with the reason. */
 export const notFittingChecks: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   caching: {
     "sep-2549-prompts-list-caching-hints": noPrompts,

@@ -10,10 +10,10 @@ interface Check {
   readonly details?: unknown;
 }
 
-/** A scenario's failed checks, as a map from id to reason. */
+/** Maps the id of each failed check in a scenario to its reason. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** Returns a suite's scenarios for servers, with the revisions of each. */
+/** Returns the suite's server scenarios, each with its revisions. */
 export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, readonly string[]>> {
   const { code, output } = await suite.run(["list", "--server"]);
   if (code !== 0) throw new Error(`The scenarios cannot be listed:\n${output}`);
@@ -21,7 +21,7 @@ export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, read
   return new Map([...found].map(([, name = "", tags = ""]) => [name, tags.split(",")]));
 }
 
-/** Runs all of a revision's scenarios against the server at `url`. */
+/** Runs every scenario for a revision against the server at `url`. */
 export async function runSuite(
   suite: Peer,
   url: string,
@@ -29,7 +29,7 @@ export async function runSuite(
 ): Promise<ReadonlyMap<string, Problems>> {
   const folder = join(temporaryFolder(), "results");
   const which = ["--suite", "all", "--spec-version", revision];
-  // The exit code also reflects scenarios that do not apply.
+  // Ignore the exit code, which also reflects scenarios that do not apply.
   const { output } = await suite.run(["server", "--url", url, ...which, "--output-dir", folder]);
   try {
     return new Map(

@@ -2,8 +2,8 @@ import { createServer, request } from "node:http";
 import { listenUntilEnd } from "../../support/listen.ts";
 
 /**
- * Starts a proxy that adds a bearer token, for clients that cannot send one. `Host`, `Origin` and everything else are
- * unchanged.
+ * Starts a proxy that adds a bearer token, for clients that cannot send one. It changes nothing else, including `Host`
+ * and `Origin`.
  */
 export async function withToken(target: string, token: string): Promise<string> {
   const { origin, pathname } = new URL(target);
@@ -12,7 +12,7 @@ export async function withToken(target: string, token: string): Promise<string> 
     const headers = { ...near.headers, authorization: `Bearer ${token}` };
     const far = request(new URL(url, origin), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-      // Opens a stream before its first data.
+      // A stream must open before its first data.
       response.flushHeaders();
       answer.on("error", () => response.destroy());
       answer.pipe(response);

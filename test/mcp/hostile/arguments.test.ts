@@ -4,7 +4,7 @@ import { allTools, listTools } from "../../faces/mcp.ts";
 import { connectDirectly, failureIn } from "../call.ts";
 import { everyTool, writingTools } from "../every-tool.ts";
 
-/** The part of a JSON schema that the test uses. */
+/** The part of a JSON schema that this test uses. */
 interface Schema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, unknown>> = {
   array: [],
 };
 
-/** Lists invalid values of an argument with this schema. */
+/** Returns invalid values for an argument with this schema. */
 function wrongFor(name: string, schema: Schema): unknown[] {
   const { type = "", minLength = 0, maxLength } = schema;
   const others = Object.entries(kinds).filter(
@@ -39,7 +39,7 @@ function wrongFor(name: string, schema: Schema): unknown[] {
   return schema.enum === undefined ? wrong : [...wrong, "image/svg+xml"];
 }
 
-/** Creates tools on a platform that responds with an empty object. Counts the platform's requests. */
+/** Creates tools on a platform that always responds with an empty object, and counts its requests. */
 function tools() {
   const platform = { requests: 0 };
   const fetch = async () => {
@@ -57,7 +57,7 @@ test("an argument of a wrong kind is refused by its name, and the platform hears
     const properties = Object.entries(inputSchema.properties ?? {}) as [string, Schema][];
     for (const [argument, schema] of properties) {
       for (const value of wrongFor(argument, schema)) {
-        // A call has either `url` or `dataBase64`.
+        // A call takes either `url` or `dataBase64`.
         const rest = argument === "dataBase64" ? {} : right;
         const called = await call(name, { ...rest, [argument]: value });
         const { code, message, retryable } = failureIn(called);

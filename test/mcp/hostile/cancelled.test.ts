@@ -9,7 +9,7 @@ import { calling, cancelled, initialize, post, revision2025, wireTo } from "./ra
 const writing = ["service_create_post", { text: "hi there" }] as const;
 const scopes = ["read", "posts:write"] as const;
 
-/** Over HTTP with the 2025 revision, a cancellation would name a call made in another request. */
+/** Over HTTP with the 2025 revision, a cancellation arrives in a separate request, so it cannot reach the call. */
 const cancelling = ways.filter(([name]) => name !== "HTTP, 2025");
 
 describe.each(cancelling)("over %s", (_, connect) => {
@@ -25,7 +25,7 @@ describe.each(cancelling)("over %s", (_, connect) => {
       giveUp.abort("changed my mind");
       await under;
       await left;
-      // The caller disconnected before the response.
+      // The server disconnected before the platform responded.
       expect(response.writableEnded).toBe(false);
       const { text } = await call(client, "service_get_user", { username: "ada" });
       expect(text).toContain("username: ada");

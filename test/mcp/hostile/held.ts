@@ -3,7 +3,7 @@ import { json } from "../../client/api.ts";
 import { serve } from "../stub.ts";
 
 /**
- * Starts a platform that holds each request until the caller disconnects. Only requests to `/users/` get a response.
+ * Starts a platform that holds each request until its sender disconnects. Only requests to `/users/` get a response.
  */
 export async function heldPlatform(): Promise<{
   readonly url: string;
@@ -35,7 +35,6 @@ export async function heldPlatform(): Promise<{
 
 export interface Held {
   readonly request: string;
-  /** Resolves when the connection is closed. */
   readonly left: Promise<void>;
   readonly response: Parameters<Parameters<typeof serve>[0]>[0];
 }

@@ -8,9 +8,7 @@ import { type StdioConnection, serveOverStdio } from "../../faces/mcp.ts";
 export interface Wire {
   readonly connection: StdioConnection;
   readonly stdin: PassThrough;
-  /** Writes lines unchanged. */
   send(...lines: (string | object)[]): void;
-  /** Resolves to the server's next line. */
   next(): Promise<Record<string, unknown>>;
 }
 
@@ -32,7 +30,7 @@ export const cancelled = (requestId: number | string): object => ({
   params: { requestId, reason: "changed my mind" },
 });
 
-/** Lines that are not messages. */
+/** Lines that are not JSON-RPC messages. */
 export const garbage: readonly string[] = [
   "",
   "hello",
@@ -50,7 +48,7 @@ export const garbage: readonly string[] = [
   "[".repeat(50_000),
 ];
 
-/** Starts a server on two streams, to which tests write raw lines. */
+/** Starts a server on two streams. Tests write raw lines to it. */
 export function wireTo(baseUrl: string): Wire {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
@@ -76,7 +74,7 @@ export function wireTo(baseUrl: string): Wire {
   };
 }
 
-/** Sends a request with a raw body: text, JSON, or a stream. */
+/** The body is text, JSON or a stream. */
 export async function post(
   url: string,
   body: string | object | Blob,
@@ -99,7 +97,7 @@ export async function post(
   });
 }
 
-/** Headers for the 2025 revision, after the first request. */
+/** Headers of every request after the first, in the 2025 revision. */
 export const revision2025: Readonly<Record<string, string>> = {
   "mcp-protocol-version": "2025-11-25",
 };

@@ -14,17 +14,16 @@ import { basename, dirname, join } from "node:path";
 export interface Binaries {
   /** Folder that contains `initdb` and `postgres`. */
   readonly bin: string;
-  /** Environment variables that the programs need. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Folder in which Debian and its derivatives install each version. */
+/** Debian and its derivatives install each version in this folder. */
 const SYSTEM = "/usr/lib/postgresql";
 
-/** The version that npm installs on every supported platform. */
+/** npm installs this version on every supported platform. */
 export const NEWEST = "18";
 
-/** The oldest version that the system provides. `undefined` if it provides none. */
+/** The oldest version that the system provides, or `undefined` if it provides none. */
 export const OLDER: string | undefined = systemVersions().sort((a, b) => Number(a) - Number(b))[0];
 
 function systemVersions(): string[] {
@@ -48,7 +47,7 @@ export function nativeFolder(): string {
   return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
 }
 
-/** Copies the programs if the server's user cannot read them, for example because the checkout is below /root. */
+/** Copies the programs if the server's user cannot read them, for example because the checkout is in /root. */
 function readable(folder: string, scratch: string): string {
   let closed = false;
   for (let at = folder; at !== dirname(at); at = dirname(at)) {
@@ -62,8 +61,8 @@ function readable(folder: string, scratch: string): string {
 }
 
 /**
- * Links the package's libraries under their short names. The package's install script would do so, but npm may not run
- * install scripts. The links are outside the package.
+ * Links the package's libraries under their short names. This is the job of the package's install script, but npm may
+ * be configured not to run install scripts. The links are outside the package.
  */
 async function linkLibraries(native: string, scratch: string): Promise<Record<string, string>> {
   const file = join(native, "pg-symlinks.json");

@@ -5,12 +5,12 @@ import { PostgresServer } from "./server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** URL for requesting a server. The response to `GET /<version>` is that server's URL. */
+    /** URL of the broker that starts servers. `GET /<version>` returns the URL of a server of that version. */
     readonly postgres: string;
   }
 }
 
-/** Starts one server per version for all tests in a run, when a test first requests that version. */
+/** Starts at most one server per version for the whole test run, when a test first requests that version. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const servers = new Map<string, Promise<PostgresServer>>();
   const broker = createServer((request, response) => {

@@ -1,21 +1,21 @@
 import { type Place, sessionAt } from "./open.ts";
 
-/** Waits until this many sessions are blocked, then rolls back or commits. */
+/** Waits until this many sessions are blocked, then commits or rolls back. */
 export interface Free {
   (waiting: number, end?: "ROLLBACK" | "COMMIT"): Promise<void>;
-  /** Waits until this many sessions are blocked, and keeps the lock. */
+  /** Waits until this many sessions are blocked, but keeps the lock. */
   waiting(waiting: number): Promise<void>;
 }
 
-/** Runs a statement and keeps its locks. */
+/** Runs a statement, and holds its locks until the test frees them. */
 export async function hold(place: Place, sql: string): Promise<Free> {
   const client = await sessionAt(place);
   await client.query(`BEGIN; ${sql}`);
   const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
   const waiting = async (number: number) => {
     for (let n = 0; n < number; ) {
-      // Counts the sessions that this session blocks, even indirectly. Without a fresh snapshot, pg_stat_activity would
-      // repeat its first result.
+      // Count the sessions that this session blocks, even indirectly. Without a fresh snapshot, pg_stat_activity would
+      // return its first result again.
       const blocked = await client.query(
         `WITH RECURSIVE waiting AS MATERIALIZED (
            SELECT DISTINCT pid FROM pg_locks WHERE NOT granted

@@ -3,7 +3,6 @@ import type { Place } from "./open.ts";
 
 type Server = Pick<Place, "url">;
 
-/** Runs a callback with a new connection, and closes the connection afterwards. */
 export async function connected<T>(
   { url }: Server,
   work: (client: pg.Client) => Promise<T>,

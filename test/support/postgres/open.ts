@@ -7,13 +7,13 @@ import { PostgresInbox, type PostgresInboxOptions } from "../../faces/inbox-post
 import type { ManualClock } from "../../faces/testing.ts";
 import { NEWEST } from "./binaries.ts";
 
-/** A schema that no other test uses, on a server of this version. */
+/** A schema that no other test uses. */
 export interface Place {
   readonly url: string;
   readonly schema: string;
 }
 
-/** Creates an empty schema. Starts the server if necessary. */
+/** Creates an empty schema, and starts the server if necessary. */
 export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   const response = await fetch(`${inject("postgres")}/${version}`);
   const answer = await response.text();
@@ -21,7 +21,7 @@ export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   return { url: answer, schema: `test_${randomBytes(8).toString("hex")}` };
 }
 
-/** Opens a connection for an operator. The connection closes after the test. */
+/** Opens an operator's connection, which closes after the test. */
 export async function sessionAt({ url }: Place): Promise<pg.Client> {
   const client = new pg.Client(url);
   await client.connect();
@@ -29,7 +29,7 @@ export async function sessionAt({ url }: Place): Promise<pg.Client> {
   return client;
 }
 
-/** Returns the same schema, reached through a proxy on a local port. */
+/** Returns the same schema, but reached through a proxy on a local port. */
 export function through(place: Place, { port }: { readonly port: number }): Place {
   const url = new URL(place.url);
   url.port = String(port);
@@ -43,7 +43,7 @@ export async function createRole(session: pg.Client, role: string): Promise<void
   await session.query(`CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}'`);
 }
 
-/** Returns the same schema, accessed by a role from {@link createRole}. */
+/** Returns the same schema, but accessed by a role from {@link createRole}. */
 export function asRole(place: Place, role: string): Place {
   const url = new URL(place.url);
   url.username = role;
@@ -51,7 +51,7 @@ export function asRole(place: Place, role: string): Place {
   return { ...place, url: url.href };
 }
 
-/** Opens an inbox. The inbox closes after the test. */
+/** Opens an inbox that closes after the test. */
 export async function openAt(
   place: Place,
   options: Partial<PostgresInboxOptions> = {},
@@ -61,10 +61,10 @@ export async function openAt(
   return inbox;
 }
 
-/** Unused schemas that have tables but no rows, by server version. */
+/** Free schemas that have tables but no rows, by server version. */
 const emptied = new Map<string, Place[]>();
 
-/** Returns an emptied schema that an earlier test used. Creating a schema takes longer than most tests. */
+/** Returns an emptied schema from an earlier test, because creating a schema takes longer than most tests. */
 export async function reusedPlace(version: string = NEWEST): Promise<Place> {
   const free = emptied.get(version) ?? [];
   emptied.set(version, free);
@@ -76,7 +76,7 @@ export async function reusedPlace(version: string = NEWEST): Promise<Place> {
   return place;
 }
 
-/** One connection per server, used to empty schemas. It does not keep the worker alive. */
+/** A connection per server for emptying schemas. It does not keep the worker alive. */
 const emptying = new Map<string, pg.Pool>();
 
 function emptyingPool({ url }: Place): pg.Pool {
@@ -89,7 +89,7 @@ function emptyingPool({ url }: Place): pg.Pool {
   return pool;
 }
 
-/** Empties an inbox's tables to their state after the migrations. */
+/** Resets an inbox's tables to their state right after the migrations. */
 export async function emptyTables(
   client: Pick<pg.Pool, "query">,
   { schema }: Place,
@@ -104,7 +104,7 @@ export async function emptyTables(
   );
 }
 
-/** Opens empty inboxes on a server of this version. They use the suite's clock. */
+/** Opens empty inboxes that use the suite's clock. */
 export function openPostgres(version: string = NEWEST): OpenInbox {
   return async ({ clock, maxBacklog }) => {
     const place = await reusedPlace(version);
@@ -112,9 +112,9 @@ export function openPostgres(version: string = NEWEST): OpenInbox {
   };
 }
 
-/** Opens several inboxes in one empty schema. They use the suite's clock. */
+/** Opens several inboxes in one empty schema. All of them use the suite's clock. */
 export function openPostgresTogether(version: string = NEWEST): OpenTogether {
-  // All instances of a test share one clock, so a new clock means a new test.
+  // The instances in a test share one clock, so a new clock means a new test.
   const places = new WeakMap<ManualClock, Promise<Place>>();
   return async (clock, instances) => {
     const place = places.get(clock) ?? reusedPlace(version);

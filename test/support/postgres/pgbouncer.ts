@@ -8,7 +8,7 @@ import { SERVER_PATH } from "../server-path.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { giveToServer, SERVER_USER } from "./server.ts";
 
-/** Returns the reason why no pooler can run here, or `undefined` if one can. */
+/** Returns why PgBouncer cannot run here, or `undefined` if it can. */
 export function whyNoPgBouncer(): string | undefined {
   try {
     execFileSync("pgbouncer", ["--version"], { stdio: "ignore", env: { PATH: SERVER_PATH } });
@@ -31,7 +31,7 @@ export class PgBouncer {
 
   /**
    * @param server URL of any database on the server, with a user and a password
-   * @param settings for the section `pgbouncer`, such as `default_pool_size`
+   * @param settings for the `[pgbouncer]` section, such as `default_pool_size`
    */
   static async start(
     server: string,
@@ -70,7 +70,7 @@ export class PgBouncer {
     throw new Error(`PgBouncer did not start:\n${lines.join("\n")}`);
   }
 
-  /** Kills PgBouncer, which breaks all connections to it. */
+  /** Stops PgBouncer at once, which breaks all of its connections. */
   async end(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;

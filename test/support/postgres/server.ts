@@ -8,20 +8,20 @@ import { reservePort } from "../reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { type Binaries, binariesOf } from "./binaries.ts";
 
-/** In memory if the system has such a folder, because fsync costs nothing there. */
+/** In memory if possible, because fsync costs nothing there. */
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** An unprivileged user if this process is root, because PostgreSQL refuses to run as root. */
+/** An unprivileged user if the tests run as root, because PostgreSQL refuses to run as root. */
 export const SERVER_USER: { readonly uid?: number; readonly gid?: number } =
   process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Makes the servers' user the owner. */
+/** Makes the servers' user the owner of a path. */
 export function giveToServer(path: string): void {
   const { uid, gid } = SERVER_USER;
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
-/** A private server. Its folder is removed when it stops. */
+/** A private PostgreSQL server. Its folder is deleted when the server stops. */
 export class PostgresServer {
   readonly port: number;
   readonly #folder: string;
@@ -39,11 +39,7 @@ export class PostgresServer {
     this.port = port;
   }
 
-  /**
-   * Creates a cluster and starts it.
-   *
-   * @param settings added to the tests' own, as `name=value`. A later setting overrides an earlier one.
-   */
+  /** @param settings `name=value` pairs added to the defaults for tests. A later setting overrides an earlier one. */
   static async start(version: string, settings: readonly string[] = []): Promise<PostgresServer> {
     const folder = mkdtempSync(join(FOLDER, "service-bot-postgres-"));
     giveToServer(folder);
@@ -58,7 +54,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** @param database default: the database that always exists */
+  /** @param database default: `postgres`, which always exists */
   url(database = "postgres"): string {
     return `postgres://bot:hunter2@127.0.0.1:${this.port}/${database}`;
   }
@@ -83,7 +79,7 @@ export class PostgresServer {
     throw new Error(`PostgreSQL did not start:\n${lines.join("\n")}`);
   }
 
-  /** Restarts the server with TLS. The server also accepts connections without TLS. */
+  /** Restarts the server with TLS enabled. It still accepts connections without TLS. */
   async secure(certificate: { readonly cert: string; readonly key: string }): Promise<void> {
     const [cert, key] = [join(this.#folder, "server.pem"), join(this.#folder, "server.key")];
     copyFileSync(certificate.cert, cert);
@@ -99,9 +95,9 @@ export class PostgresServer {
   }
 
   /**
-   * Stops the server and all connections. Keeps the server's data.
+   * Stops the server and closes its connections, but keeps its data.
    *
-   * @param how `immediate` stops the server as a crash would, and the next start recovers
+   * @param how `immediate` stops the server as a crash would, so the next start runs recovery
    */
   async end(how: "fast" | "immediate" = "fast"): Promise<void> {
     const child = this.#process;

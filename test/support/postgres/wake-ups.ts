@@ -2,11 +2,9 @@ import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
 
 export interface WakeUpsSeen {
   readonly calls: number;
-  /** Resolves after the n-th wake-up. */
   reached(n: number): Promise<void>;
 }
 
-/** Counts an inbox's wake-ups, and lets a test wait for them. */
 export function wakeUpsOf(inbox: PostgresInbox): WakeUpsSeen {
   let calls = 0;
   const waiting = new Set<() => void>();
