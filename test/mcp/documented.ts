@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Returns the code spans, and the numbers outside them, in the paragraph about conformance in docs/reference/mcp.md. */
+/** Returns the code spans and other numbers in the paragraph about conformance in docs/reference/mcp.md. */
 export function documentedConformance(): {
   readonly code: readonly string[];
   readonly numbers: readonly number[];
