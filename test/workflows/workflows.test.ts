@@ -32,7 +32,7 @@ test("the starter has the actions of the project, wherever it has them", () => {
 
 describe("there would be a complaint about", () => {
   test.each([
-    ["an action by its tag", / *@3d3c\w+ # v7.0.1/, "@v7", "not pinned"],
+    ["an action pinned by its tag", / *@3d3c\w+ # v7.0.1/, "@v7", "not pinned"],
     ["an action by a hash without its version", / # v7\.0\.0/, "", "not pinned"],
     ["rights for every job", "permissions: {}", "permissions: write-all", "more rights"],
     ["no word about rights", "permissions: {}\n", "", "more rights"],
@@ -47,7 +47,7 @@ describe("there would be a complaint about", () => {
 
   test.each([
     ["a job that publishes unasked", "    environment: npm\n", "", "publishes unasked"],
-    ["foreign code with the right to publish", "base64 --decode", "npm ci; base64", "runs others"],
+    ["third-party code with the right to publish", "base64 --decode", "npm ci; base64", "runs others"],
   ])("%s", (_, from, to, complaint) => {
     expect(release).toContain(from);
     expect(problemsOf(release.replace(from, to)).join("\n")).toContain(complaint);
