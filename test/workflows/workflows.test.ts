@@ -47,7 +47,12 @@ describe("there would be a complaint about", () => {
 
   test.each([
     ["a job that publishes unasked", "    environment: npm\n", "", "publishes unasked"],
-    ["third-party code with the right to publish", "base64 --decode", "npm ci; base64", "runs others"],
+    [
+      "third-party code with the right to publish",
+      "base64 --decode",
+      "npm ci; base64",
+      "runs others",
+    ],
   ])("%s", (_, from, to, complaint) => {
     expect(release).toContain(from);
     expect(problemsOf(release.replace(from, to)).join("\n")).toContain(complaint);
