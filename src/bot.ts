@@ -78,7 +78,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     await this.#lifecycle.start(options);
   }
 
-  /** Stops accepting work, waits up to `shutdownGraceMs` for running handlers, and closes everything. */
+  /** Stops accepting work, waits up to `shutdownGraceMs` for running handlers to finish, and releases all resources. */
   stop(): Promise<void> {
     return this.#lifecycle.stop();
   }

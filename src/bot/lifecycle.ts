@@ -211,7 +211,7 @@ export class Lifecycle {
     if (ms > 0) await sleep(this.#options.clock ?? systemClock, ms, this.#noDrain.signal);
   }
 
-  /** Returns the drain time, in ms. 0 before the bot is ready, because no load balancer sends it deliveries yet. */
+  /** Returns the drain time in ms, or 0 before the bot is ready, because no load balancer sends it deliveries yet. */
   #drainMs(): number {
     const takesDeliveries = this.#isStarted && this.#server !== undefined;
     return takesDeliveries && !this.#noDrain.signal.aborted ? this.config.drainMs : 0;

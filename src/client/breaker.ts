@@ -179,7 +179,7 @@ class Circuit {
   readonly #waits: BackoffOptions;
   /** Consecutive failures while the circuit is closed. */
   #failures = 0;
-  /** Consecutive openings; 0 while the circuit is closed. */
+  /** Consecutive openings. 0 while the circuit is closed. */
   #opened = 0;
   #openForMs = 0;
   #openUntil = 0;

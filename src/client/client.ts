@@ -292,9 +292,9 @@ async function read<T>(
 }
 
 /**
- * Sends text, images or both (section 4 of the platform document, "Attaching images"). First checks, reads and uploads
- * the images. If a key expires or is consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded once more. If the
- * caller passed a key, there is no second upload, because the caller's key may be the invalid one.
+ * Sends text, images or both (section 4 of the platform document, "Attaching images"), after checking, reading and
+ * uploading the images. If a key expires or is consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded once
+ * more. If the caller passed a key, there is no second upload, because the caller's key may be the invalid one.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and image problems, before anything is sent
  * @throws {ServiceBotError} INVALID_ID, before anything is sent

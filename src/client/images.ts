@@ -83,7 +83,7 @@ async function fromText(text: string): Promise<PreparedImage> {
     return invalid(`${EXPECTED} (got a string of ${text.length} characters; ${hint}).`);
   }
   if (scheme === "file") return await fromFile(trimmed);
-  // `C:/images` is a path.
+  // `C:/images` is a Windows path, not a URL.
   if (scheme === "https" || scheme === "http" || /^[a-z][a-z0-9+.-]+:\/\//i.test(trimmed)) {
     return fromUrl(trimmed);
   }

@@ -25,11 +25,11 @@ const perhapsId = perhaps(id);
 export interface Image {
   /** The image's URL. */
   readonly url: string;
-  /** URL of a small preview; null or absent if there is none. */
+  /** URL of a small preview. Null or absent if there is none. */
   readonly thumbUrl?: string | null | undefined;
-  /** Pixels; absent if the platform does not send it. */
+  /** Pixels. Absent if the platform does not send it. */
   readonly width?: number | undefined;
-  /** Pixels; absent if the platform does not send it. */
+  /** Pixels. Absent if the platform does not send it. */
   readonly height?: number | undefined;
 }
 
@@ -48,13 +48,13 @@ export interface Message {
   readonly conversationId: string;
   /** True if the calling bot sent the message. */
   readonly fromBot: boolean;
-  /** Without an @; empty if the platform does not send it. */
+  /** Without an @. Empty if the platform does not send it. */
   readonly authorUsername: string;
   /** Empty for a deleted message, and for images without text. */
   readonly text: string;
-  /** ISO 8601, UTC; empty if the platform does not send it. */
+  /** ISO 8601, UTC. Empty if the platform does not send it. */
   readonly createdAt: string;
-  /** Id of the message that this message replies to; null if it is not a reply. */
+  /** Id of the message that this message replies to. Null if it is not a reply. */
   readonly replyToId: string | null;
   readonly images: readonly Image[];
 }
@@ -77,7 +77,7 @@ export interface Post {
   readonly type?: string | undefined;
   readonly text: string;
   readonly images: readonly Image[];
-  /** ISO 8601, UTC; absent if the platform does not send it. */
+  /** ISO 8601, UTC. Absent if the platform does not send it. */
   readonly createdAt?: string | undefined;
   /** Absent if the platform does not send it. */
   readonly author?: { readonly username: string } | undefined;
@@ -100,7 +100,7 @@ export const post: z.ZodType<Post> = z.looseObject({
 export interface SentMessage {
   readonly id: string;
   readonly conversationId: string;
-  /** ISO 8601, UTC; empty if the platform does not send it. */
+  /** ISO 8601, UTC. Empty if the platform does not send it. */
   readonly createdAt: string;
 }
 
@@ -135,13 +135,13 @@ export interface Upload {
   readonly key: string;
   /** Empty if the platform does not send it. */
   readonly url: string;
-  /** URL of a small preview; null or absent if there is none. */
+  /** URL of a small preview. Null or absent if there is none. */
   readonly thumbUrl?: string | null | undefined;
-  /** Pixels; absent if the platform does not send it. */
+  /** Pixels. Absent if the platform does not send it. */
   readonly width?: number | undefined;
-  /** Pixels; absent if the platform does not send it. */
+  /** Pixels. Absent if the platform does not send it. */
   readonly height?: number | undefined;
-  /** Size in bytes; absent if the platform does not send it. */
+  /** Size in bytes. Absent if the platform does not send it. */
   readonly bytes?: number | undefined;
 }
 
@@ -172,7 +172,7 @@ export const profile: z.ZodType<Profile> = z.looseObject({
   isBot: perhaps(z.boolean()),
 });
 
-/** A search result. Its fields are not documented; `type` may distinguish a post from an account. */
+/** A search result. Its fields are not documented. `type` may distinguish a post from an account. */
 export interface SearchHit {
   readonly type?: string | undefined;
   readonly id?: string | undefined;
@@ -195,7 +195,7 @@ export interface Conversation {
     /** False if the platform does not send it. */
     readonly isBot: boolean;
   };
-  /** ISO 8601, UTC; empty if the platform does not send it. */
+  /** ISO 8601, UTC. Empty if the platform does not send it. */
   readonly lastMessageAt: string;
   /** Null if the platform does not send it. */
   readonly lastMessage: { readonly text: string; readonly fromBot: boolean } | null;
@@ -219,7 +219,7 @@ export interface EventPage {
   readonly events: readonly unknown[];
   /** Value of `since` for the next page. */
   readonly cursor: string;
-  /** Time of the response on the platform's clock, in ms since 1970; `undefined` without a `Date` header. */
+  /** Time of the response on the platform's clock, in ms since 1970. `undefined` without a `Date` header. */
   readonly date: number | undefined;
 }
 
@@ -231,7 +231,7 @@ export const eventPage: z.ZodType<Omit<EventPage, "date">> = z.looseObject({
 /** One page of a listing. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Value of `cursor` for the next page; null on the last page. */
+  /** Value of `cursor` for the next page. Null on the last page. */
   readonly nextCursor: string | null;
 }
 

@@ -8,7 +8,7 @@ import type { Actor, AnyEvent, Sender } from "./types.ts";
 export interface TimerSetter {
   readonly id: string;
   readonly type: string;
-  /** ISO 8601, UTC; empty if the platform sent none. */
+  /** ISO 8601, UTC. Empty if the platform sent none. */
   readonly createdAt: string;
   /**
    * True if the inbox was restored from a backup and a run missing from that backup may already have set this timer.

@@ -26,7 +26,7 @@ export interface Sender extends Actor {
 export interface DmMessagePayload {
   readonly conversationId: string;
   readonly from: Sender;
-  /** Beginning of the text; empty if the message contains only images. */
+  /** Beginning of the text. Empty if the message contains only images. */
   readonly excerpt: string;
 }
 
@@ -69,7 +69,7 @@ export type EventType = keyof PayloadByType;
 interface Envelope {
   /** Ids are ordered: a larger id means a later event. */
   readonly id: string;
-  /** ISO 8601, UTC; empty if the platform sent none. */
+  /** ISO 8601, UTC. Empty if the platform sent none. */
   readonly createdAt: string;
 }
 

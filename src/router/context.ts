@@ -35,8 +35,8 @@ export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyE
 /** Options for `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
   /**
-   * Names the write, which is otherwise numbered. A write with a new key is sent even if an earlier run made other
-   * writes. The key appears in the log and in `service-bot inbox show`. 1 to 100 characters, without control
+   * Names the write. Without a key, writes are numbered. A write with a new key is sent even if an earlier run made
+   * other writes. The key appears in the log and in `service-bot inbox show`. 1 to 100 characters, without control
    * characters.
    */
   readonly key?: string | undefined;

@@ -15,7 +15,7 @@ export interface ReceivedMessage {
   readonly images: readonly Image[];
   /** Author, as named in the event. In a conversation, this is the bot's peer. */
   readonly author: Actor;
-  /** ISO 8601, UTC; empty if the platform does not send it. */
+  /** ISO 8601, UTC. Empty if the platform does not send it. */
   readonly createdAt: string;
 }
 

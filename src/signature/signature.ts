@@ -22,7 +22,7 @@ export type Verdict =
       readonly ok: false;
       readonly status: 400 | 401;
       readonly code: Extract<ErrorCode, `SIGNATURE_${string}`>;
-      /** Message for the sender; contains neither a secret nor the expected signature. */
+      /** Message for the sender. Contains neither a secret nor the expected signature. */
       readonly message: string;
     };
 
@@ -30,7 +30,10 @@ export type RefusedSignature = Extract<Verdict, { readonly ok: false }>;
 
 /** Options for {@link verify}. */
 export interface VerifyOptions {
-  /** All currently valid secrets, newest first; several during a rotation. The `whsec_` prefix is part of the key. */
+  /**
+   * All currently valid secrets, newest first. There may be several during a rotation. The `whsec_` prefix is part of
+   * the key.
+   */
   readonly secrets: readonly string[];
   /** The receiver's clock, in ms since 1970. */
   readonly now: number;
