@@ -42,7 +42,7 @@ export interface PlatformOptions {
   readonly limits?: Partial<LimitSettings> | undefined;
   /** Clock on which the platform's own clock is based. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** Random numbers that select the requests affected by a fault with `rate`. Default: `Math.random`. */
+  /** Random number generator that selects the requests affected by a fault with `rate`. Default: `Math.random`. */
   readonly random?: Random | undefined;
   /** Default: no log output. */
   readonly logger?: Logger | undefined;
@@ -105,7 +105,7 @@ function findProblems(chosen: Settings): string[] {
     problems.push("apiKey: must be printable ASCII without spaces");
   }
   if (chosen.webhookSecret !== undefined && !WEBHOOK_SECRET.test(chosen.webhookSecret)) {
-    problems.push("webhookSecret: must begin with whsec_, without spaces and commas");
+    problems.push("webhookSecret: must begin with whsec_ and contain no spaces or commas");
   }
   if (chosen.controlToken !== undefined && !CONTROL_TOKEN.test(chosen.controlToken)) {
     problems.push("controlToken: must be 16 or more letters, digits, - and _");

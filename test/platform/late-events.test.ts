@@ -189,7 +189,7 @@ test("a late act and its arrival are in the timeline", async () => {
     { kind: "fault", target: "events", change: "set" },
     { kind: "fault", target: "events", change: "ended" },
     { kind: "event", id, type: "follow", lateMs: LATE_MS },
-    { kind: "fault", target: "events", change: "released", detail: `${id} is in the log now` },
+    { kind: "fault", target: "events", change: "released", detail: `${id} is now in the log` },
   ]);
 });
 

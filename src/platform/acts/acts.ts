@@ -254,7 +254,7 @@ function recipientOf({ store, from, to }: Act, owner?: number): User {
   const recipient = to ?? (ownerBot?.isBot === true ? ownerBot : store.people.bot());
   if (recipient.seq !== from.seq) return recipient;
   const what = `${from.username} cannot act on its own account`;
-  throw invalid(`${what}; set to or from to another account`);
+  throw invalid(`${what}; set "from" or "to" to a different account`);
 }
 
 /** Returns the named post by any author, or the target bot's newest post. */

@@ -292,7 +292,7 @@ function readEvents({ store, shown, query, scopes, bot }: Call): Result {
   const since = text(query, "since");
   if (since === "") return json({ events: [], cursor: eventId(store.events.presentSeq(bot.seq)) });
   const after = since === undefined ? 0 : eventSeq(since);
-  if (after === undefined) throw invalid("since must be an event id or a cursor of GET /events");
+  if (after === undefined) throw invalid("since must be an event id or a cursor from GET /events");
   const visible = { dms: scopes.has("dm"), others: scopes.has("read") };
   const events = store.events.page(bot.seq, after, visible, size);
   shown.note(bot.seq, events);

@@ -92,7 +92,7 @@ export class Control extends Contents {
     });
   }
 
-  /** The apps: each is a bot with its tokens, webhook and kill switch. */
+  /** All apps. Each app is a bot with its tokens, webhook and kill switch. */
   get apps(): Apps {
     return this.#world.apps;
   }

@@ -194,7 +194,7 @@ function escaped(text: string): string {
   return text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, escapeOf);
 }
 
-/** Cache of escapes, because a megabyte may consist entirely of these 68 characters. */
+/** Caches escapes, because a body of a megabyte may consist entirely of these 68 characters. */
 const escapes = new Map<string, string>();
 
 function escapeOf(character: string): string {

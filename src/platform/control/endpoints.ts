@@ -30,9 +30,7 @@ const MAX_EVENTS = 1_000;
 
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
-/**
- * A separate budget, because a single snapshot would exhaust the API's budget. A snapshot requires the control token.
- */
+/** Snapshots have their own budget, because a single snapshot would exhaust the API's budget. */
 const snapshotLimit: BodyLimit = {
   maxBytes: MAX_SNAPSHOT_BYTES,
   budget: new BodyBudget(2 * MAX_SNAPSHOT_BYTES),

@@ -94,7 +94,7 @@ export const webhook: z.ZodType<WebhookChange> = z.strictObject({
   enabled: z.boolean().optional(),
   secret: z
     .string()
-    .regex(WEBHOOK_SECRET, "must begin with whsec_, without spaces and commas")
+    .regex(WEBHOOK_SECRET, "must begin with whsec_ and contain no spaces or commas")
     .optional(),
 });
 

@@ -75,7 +75,7 @@ function messageNotices({ people, conversations }: Store, message: Message): Not
     .map((recipient) => ({ recipient, event: { type: "dm.message", payload } }));
 }
 
-/** Returns the accounts to notify, in order of priority, because the content was written on their post or comment. */
+/** Returns the authors of the post or comment that the content answers or quotes, in order of priority. */
 function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
   if ("post" in content) {
     const { quoted } = content;

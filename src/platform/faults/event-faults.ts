@@ -85,7 +85,7 @@ export class EventFaults {
    */
   set({ lateMs = NONE.lateMs, ...fault }: EventFaultInput): void {
     if (fault.mode === "late" && lateMs === 0) {
-      throw invalid("events.lateMs is required with mode late, in ms");
+      throw invalid("events.lateMs is required in late mode, in ms");
     }
     this.#sparseEvents = 0;
     this.#active.set({ ...fault, lateMs });
@@ -128,7 +128,7 @@ export class EventFaults {
     const { store, clock, onEvents } = this.#options;
     const due = store.lateEvents.due(clock.now());
     const bots = due.length === 0 ? [] : store.transaction(() => this.#release(due));
-    for (const seq of due) this.#active.note("released", `${eventId(seq)} is in the log now`);
+    for (const seq of due) this.#active.note("released", `${eventId(seq)} is now in the log`);
     const next = store.lateEvents.nextDue();
     if (next !== undefined) {
       const wait = next - clock.now();

@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
-/** The call records keep the body of a text response. */
+/** A response with a text body, which the call records keep. */
 export interface TextAnswer extends Answer {
   readonly body: string;
 }

@@ -17,7 +17,7 @@ export interface Route {
   readonly path: string;
 }
 
-/** The path parameter is decoded, and empty if the path has none. */
+/** A matched route, and its decoded path parameter. The parameter is empty if the path has none. */
 export interface Match<R> {
   readonly route: R;
   readonly id: string;

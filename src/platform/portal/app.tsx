@@ -49,7 +49,7 @@ export function App() {
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={skip}>
-        Skip to the content
+        Skip to content
       </button>
       <Side current={view} onKeys={() => showKeys(true)} />
       <main ref={main} id="main" tabIndex={-1} class={`view-${view}`}>

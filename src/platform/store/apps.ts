@@ -122,7 +122,7 @@ export class Tokens {
     });
   }
 
-  /** Returns the bot of the removed token. */
+  /** Returns the removed token's bot. */
   remove(seq: number): number | undefined {
     this.#grants.clear();
     return this.#remove.get(seq)?.bot;

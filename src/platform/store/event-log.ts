@@ -47,7 +47,7 @@ const HIGHEST = `max(
   (SELECT coalesce(max(seq), 0) FROM event),
   coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'event_floor'), 0))`;
 
-/** True once the event is in the log. A late event gets its number earlier. */
+/** SQL condition that is true once the event is in the log. A late event gets its number earlier. */
 const COMMITTED = "NOT EXISTS (SELECT 1 FROM late_event WHERE late_event.event = event.seq)";
 
 // Filter before applying the limit, so that only the last page is shorter than the limit. A reader that got an empty
@@ -105,13 +105,13 @@ export class EventLog {
     return toLogged({ seq, recipient, type, payload: json, created_at: at });
   }
 
-  /** Returns `undefined` for a late event too. */
+  /** Returns `undefined` for an unknown or late event. */
   find(seq: number): LoggedEvent | undefined {
     const row = this.#get.get(seq);
     return row && toLogged(row);
   }
 
-  /** Returns `undefined` for a late event or an invalid id too. */
+  /** Returns `undefined` for an unknown or late event, or an invalid id. */
   findById(id: string): LoggedEvent | undefined {
     const seq = eventSeq(id);
     return seq === undefined ? undefined : this.find(seq);

@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Window } from "./rows.ts";
 
-/** An account of a user or a bot. */
+/** A user's or bot's account. */
 export interface User {
   readonly seq: number;
   readonly username: string;
@@ -40,7 +40,7 @@ export class People {
     );
   }
 
-  /** Default for `name`: the capitalized username. */
+  /** `name` defaults to the capitalized username. */
   add(username: string, name: string | undefined, kind: "person" | "bot"): User {
     const shown = name ?? username.charAt(0).toUpperCase() + username.slice(1);
     const row = this.#insert.get(username, shown, kind === "bot" ? 1 : 0);

@@ -68,7 +68,10 @@ export interface ApiEntry {
   readonly id: string;
   /** Username of the calling bot. Omitted if the request had no valid token. */
   readonly bot?: string;
-  /** Set for requests that `service-bot doctor` sends with the bot's token. They are recognized by their User-Agent. */
+  /**
+   * Set for requests that `service-bot doctor` sends with the bot's token. The platform identifies them by their
+   * User-Agent.
+   */
   readonly doctor?: true;
   readonly method: string;
   /** Path below /api/v1, without the query. */

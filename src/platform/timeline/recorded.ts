@@ -34,7 +34,7 @@ export interface Bounds {
   readonly bytes: number;
 }
 
-/** Apply to deliveries and, separately, to calls. */
+/** Bounds for deliveries, and separately for calls. */
 export const MAX_RECORDS: Bounds = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
 /** Estimated size of a record without its texts and bodies. */

@@ -47,7 +47,7 @@ export class Timeline {
     for (const listener of [...this.#listeners]) this.#notify(listener, entry);
   }
 
-  /** Returns the kept entries after `seq`, or only the `limit` oldest of them. */
+  /** Returns up to `limit` kept entries after `seq`, oldest first. */
   after(seq: number, limit: number = MAX_ENTRIES): TimelineEntry[] {
     const kept = this.#entries.length;
     const begin = Math.max(seq - (this.#last - kept), kept - MAX_ENTRIES, 0);

@@ -65,7 +65,7 @@ export function downloadWith({
       request.on("close", () => {
         cancel();
         signal.removeEventListener("abort", end);
-        // A switch to another protocol, for example, ends without a response or an error.
+        // For example, a connection that switches to another protocol ends without a response or an error.
         if (!answered) fail(new Error("the connection closed before a response arrived"));
       });
       if (signal.aborted) end();
@@ -87,7 +87,8 @@ function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   }
   // `lookup` is never called for an IP address in the URL. The URL parser has already normalized the address.
   const address = literalIn(url.hostname);
-  if (address === undefined && !isPublicName(url.hostname)) throw blocked("its name is not public");
+  if (address === undefined && !isPublicName(url.hostname))
+    throw blocked("its host name is not public");
   if (address !== undefined && !isAllowed(address)) throw blocked("its address is not public");
   return url;
 }
@@ -102,7 +103,7 @@ function guardedLookup(
 ): LookupFunction {
   const find = async (host: string): Promise<[LookupAddress, ...LookupAddress[]]> => {
     const [first, ...others] = await resolve(host);
-    if (first === undefined) throw new Error("the name has no address");
+    if (first === undefined) throw new Error("the host name has no address");
     if ([first, ...others].every(({ address }) => isAllowed(address))) return [first, ...others];
     throw new Error("its address is not public");
   };

@@ -76,7 +76,7 @@ function jpegSize(bytes: Buffer): Size | undefined {
   return undefined;
 }
 
-/** Markers C4, C8 and CC are tables or reserved. */
+/** Markers C4, C8 and CC are tables or reserved, not frames. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
@@ -104,7 +104,7 @@ function lossySize(body: Buffer): Size | undefined {
   return { width: body.readUInt16LE(6) & 0x3fff, height: body.readUInt16LE(8) & 0x3fff };
 }
 
-/** A signature precedes both sizes, minus one, in 14 bits each (RFC 9649, 3.4). */
+/** A signature byte, then the width and height, each minus one and in 14 bits (RFC 9649, 3.4). */
 function losslessSize(body: Buffer): Size | undefined {
   if (body.length < 5 || body.readUInt8(0) !== 0x2f) return undefined;
   const bits = body.readUInt32LE(1);

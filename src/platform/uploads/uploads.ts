@@ -108,7 +108,7 @@ export class Uploads {
     throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
   }
 
-  /** @param ownerOf returns the owner, in the transaction that stores the image */
+  /** @param ownerOf returns the owner; called in the transaction that stores the image */
   #keep(image: Omit<NewImage, "file" | "owner" | "at">, ownerOf: () => User): UploadView {
     const { store, clock, views, cleaner } = this.#options;
     // The file name and the key are independent random values, because the file name is public and the key is secret.

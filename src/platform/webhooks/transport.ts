@@ -108,7 +108,7 @@ const MAX_KEPT_BYTES = 64 * 1024;
 export class EndpointAnswer {
   readonly status: number;
   readonly headers: RawAnswer["headers"];
-  /** Resolves once the body has ended, was cut off, or exceeds the part to keep. */
+  /** Resolves once the body has ended, was cut off, or exceeds the size to keep. */
   readonly collected: Promise<void>;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -154,8 +154,8 @@ export class EndpointAnswer {
 }
 
 /**
- * In ms. Long enough for a burst of deliveries, but shorter than the usual keep-alive timeout of endpoints. Few reused
- * connections are therefore dead.
+ * In ms. Long enough for a burst of deliveries. Shorter than the usual keep-alive timeout of endpoints, because a
+ * connection that an endpoint has closed cannot be reused.
  */
 const KEPT_MS = 1_000;
 
@@ -237,7 +237,7 @@ export class Connections implements Transport {
   }
 }
 
-/** Uses events, because with iteration Node would also report a cut connection as a socket error. */
+/** Uses events instead of iteration, because iteration would also report a dropped connection as a socket error. */
 function readAnswer(answer: IncomingMessage, onChunk: (chunk: Buffer) => void): Promise<boolean> {
   return new Promise((resolve) => {
     answer.on("data", onChunk);

@@ -150,7 +150,7 @@ test("a name that does not resolve is refused", async () => {
 test("a name without addresses is refused", async () => {
   const server = await imageServer();
   const answer = server.download({ resolve: async () => [] });
-  await expect(answer).rejects.toThrow("the name has no address");
+  await expect(answer).rejects.toThrow("the host name has no address");
 });
 
 test.each(["", "a.png", "//example.org/a.png", "127.0.0.1", "[::1]"])(

@@ -86,7 +86,7 @@ export function Composer(props: ComposerProps) {
         </button>
         <FileButton
           label="Add images"
-          title="Or drop or paste them"
+          title="You can also paste or drop images"
           name="Images"
           accept={IMAGE_TYPES.join(",")}
           multiple

@@ -17,7 +17,7 @@ function ticker(intervalMs: number): ReadonlySignal<number> {
   return now;
 }
 
-/** The current time, for a clock with seconds. Updated several times per second, so that the clock skips no second. */
+/** The current time, for a clock with seconds. Updated several times per second, so that no second is skipped. */
 export const ticking: ReadonlySignal<number> = ticker(250);
 
 /** The current time, for relative times. Updated less often, because the page may show hundreds of them. */

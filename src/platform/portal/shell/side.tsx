@@ -66,7 +66,7 @@ export function Choices() {
   const { people } = usePeople();
   // A reset or restore may remove the selected bot.
   if (apps.length > 0 && bot.value !== "" && app?.bot.username !== bot.value) bot.value = "";
-  // A user does not exist until their first action, but is already selected.
+  // Include the selected user, who may not exist before their first action.
   const names = new Set([...people.map(({ username }) => username), person.value]);
   return (
     <>

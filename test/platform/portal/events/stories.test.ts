@@ -54,7 +54,7 @@ describe("the outcome of an event", () => {
     const decide = { kind: "inbox", bot: "bot", eventId: "evt_1" } as const;
     expect(outcome(dead, { ...decide, change: "discarded" }).text).toBe("Discarded");
     const retried = { ...decide, change: "retried" } as const;
-    expect(outcome(dead, retried)).toEqual({ tone: "plain", text: "Set to run again" });
+    expect(outcome(dead, retried)).toEqual({ tone: "plain", text: "Queued to run again" });
     expect(outcome(dead, retried, { ...run, outcome: "done" }).text).toBe("Handled in 3 ms");
   });
 

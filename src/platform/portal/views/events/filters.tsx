@@ -14,7 +14,7 @@ export function Filters() {
         class="grow"
         aria-label="Search events"
         value={text.value}
-        placeholder="Search text, @person, id, path"
+        placeholder="Search by text, @username, id or path"
         onInput={({ currentTarget }) => {
           text.value = currentTarget.value;
         }}

@@ -21,7 +21,7 @@ export type Tone = "bad" | "warn" | "plain";
 export interface OutcomeLabel {
   readonly tone: Tone;
   readonly text: string;
-  /** Time since which the result has been in progress. ISO 8601. */
+  /** Start of an outcome that is still in progress. ISO 8601. */
   readonly since?: string;
 }
 
@@ -36,7 +36,7 @@ export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Ou
     return { tone: "warn", text: `Waiting for ${held.detail}`, since: held.at };
   const end = endOf(parts);
   if (end?.kind === "inbox") {
-    return { tone: "plain", text: end.change === "retried" ? "Set to run again" : "Discarded" };
+    return { tone: "plain", text: end.change === "retried" ? "Queued to run again" : "Discarded" };
   }
   if (end !== undefined) return end.outcome === "done" ? handled(end, parts) : failed(end);
   const got = parts.find(isTaken);
@@ -83,7 +83,7 @@ export function answerOf(answer: Parameters<typeof isFailed>[0]): OutcomeLabel {
   };
 }
 
-/** A disabled webhook is not a failed event, because it has a banner. */
+/** Does not count a disabled webhook, which has a banner instead. */
 export function isTrouble(thing: Thing, bots: Bots): boolean {
   if (thing.kind === "event") return outcomeOf(thing, bots).tone === "bad";
   return thing.kind === "calls" && !thing.recovered && isFailed(thing.call);

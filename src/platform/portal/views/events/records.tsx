@@ -95,7 +95,7 @@ function Message({ title: line, headers, body, truncated, of }: MessageProps) {
         </table>
       </details>
       {body !== "" && <Code text={body} label={`Body of ${of}`} />}
-      {truncated && <p class="hint">Only the beginning was recorded.</p>}
+      {truncated && <p class="hint">Only the beginning of the body was recorded.</p>}
     </>
   );
 }

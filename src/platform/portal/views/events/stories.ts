@@ -116,7 +116,7 @@ function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part
   return entry.kind !== "webhook" && entry.kind !== "app" && entry.kind !== "state";
 }
 
-/** Adds a run's conversation or post to its timer event, because the requests before it may not have named one. */
+/** Adds a run's conversation or post to its timer event, because earlier requests may not have named it. */
 function placed(event: Story["event"], { conversationId, postId }: Run): Story["event"] {
   return { ...event, ...(conversationId && { conversationId }), ...(postId && { postId }) };
 }

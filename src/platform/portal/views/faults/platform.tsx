@@ -35,7 +35,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
     banner: ({ app }) => (
       <>
         <a href={addressOf("webhook")}>Webhook off</a> ({app.webhook.disabledReason}): a running bot
-        finds new events when it polls.
+        reads new events by polling.
       </>
     ),
     start: () => control.saveWebhook({ enabled: false }),

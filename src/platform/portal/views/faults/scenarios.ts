@@ -33,7 +33,7 @@ export const deliveries: readonly Scenario[] = [
   {
     key: "x",
     title: "The webhook breaks",
-    bot: "Each delivery fails. After 20 failures in a row the platform disables the webhook. The bot polls.",
+    bot: "Each delivery fails. After 20 failures in a row, the platform disables the webhook, and the bot polls instead.",
     change: { webhook: { mode: "status", status: 500 } },
   },
   {
@@ -65,7 +65,7 @@ export const deliveries: readonly Scenario[] = [
   },
   {
     title: "Events enter the log late",
-    bot: "They appear behind newer events. The bot reads the last minute of the log again, so it finds them.",
+    bot: "Late events appear behind newer ones. The bot rereads the last minute of the log, so it finds them.",
     change: { events: { mode: "late", lateMs: 5_000 } },
   },
   {
@@ -102,7 +102,7 @@ export const requests: readonly Scenario[] = [
   {
     key: "g",
     title: "The next API requests are refused",
-    bot: "After 429, 502, 503 and 504 the bot waits and retries without counting an attempt.",
+    bot: "After 429, 502, 503 or 504, the bot waits and retries without counting an attempt.",
     change: { api: { mode: "status", status: 429, retryAfterSeconds: 2, match: "all", times: 3 } },
   },
   {

@@ -1,6 +1,6 @@
 import type { ClockView } from "../../../types.ts";
 
-/** The platform clock's state, and the browser's time at which it was read, in ms since 1970. */
+/** The platform clock's state, and when the browser read it, in ms since 1970. */
 export interface ReadClock {
   readonly view: ClockView;
   readonly readAt: number;

@@ -30,11 +30,11 @@ export function revokeWarning(
   if (standard) {
     return (
       "The platform printed this token on startup, and the bot has it in .env. " +
-      "Without it the bot cannot work. The platform creates a new token when it next starts."
+      "Without it, the bot cannot work. The platform creates a new token when it next starts."
     );
   }
   if (tokens === 1) {
-    return `This is @${username}'s last token. Without a token the bot cannot work.`;
+    return `This is @${username}'s last token. Without a token, the bot cannot work.`;
   }
   return "Requests with this token get 401.";
 }

@@ -189,7 +189,7 @@ function snapshotRow({ id, name, at, bytes: size }: SnapshotView) {
           done={`Restored “${name}”.`}
           confirm={{
             title: `Restore “${name}”?`,
-            text: "Users, content, events, tokens, secrets, the webhook, limits and the clock are replaced, and faults end. Later changes are lost, unless you take a snapshot first.",
+            text: "Users, content, events, tokens, secrets, the webhook, limits and the clock are replaced, and faults end. Changes since the snapshot are lost unless you take another snapshot first.",
             submit: "Restore",
           }}
         >

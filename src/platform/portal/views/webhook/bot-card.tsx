@@ -30,7 +30,7 @@ export function BotCard({ username }: { readonly username: string }) {
     >
       {live.data !== undefined && rows === undefined && (
         <p class="note">
-          {error ?? "The response is not the status of a service-bot. The webhook still works."}
+          {error ?? "The response is not a service-bot status. The webhook still works."}
         </p>
       )}
       {rows !== undefined && (

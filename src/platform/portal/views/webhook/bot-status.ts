@@ -58,7 +58,7 @@ function inboxRows(inbox: unknown) {
 
 function requests({ perMinute, left, waiting }: Fields): string | undefined {
   if (typeof left !== "number") return undefined;
-  return `${left} of ${perMinute} left this minute, ${waiting} wait`;
+  return `${left} of ${perMinute} left this minute, ${waiting} waiting`;
 }
 
 function instances({ list, poller }: Fields): string | undefined {
