@@ -91,7 +91,6 @@ export interface ConfigOverrides {
   readonly tracing?: "on" | "off";
 }
 
-/** Parsed values of all settings, by option. */
 interface Settings
   extends Required<
     Omit<
@@ -108,7 +107,7 @@ interface Settings
 
 /** A bot's configuration. {@link ConfigOverrides} describes each field. */
 export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl" | "maxBodyBytes"> {
-  /** All currently valid secrets; empty only if DELIVERY=polling. */
+  /** All currently valid secrets. Empty only if DELIVERY=polling. */
   readonly webhookSecrets: readonly string[];
   readonly database: DatabaseAddress;
   readonly maxBodyBytes: number;

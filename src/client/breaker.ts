@@ -6,7 +6,6 @@ import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./e
 export interface BreakerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** The bot object that channel messages contain. */
   readonly bot: object | undefined;
 }
 
@@ -177,7 +176,6 @@ class Circuit {
   readonly #of: string;
   readonly #why: ChannelMessages["circuit"]["why"];
   readonly #waits: BackoffOptions;
-  /** Consecutive failures while the circuit is closed. */
   #failures = 0;
   /** Consecutive openings. 0 while the circuit is closed. */
   #opened = 0;

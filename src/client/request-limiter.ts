@@ -23,7 +23,6 @@ export interface LimiterOptions {
   readonly perMinute: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** The bot object that channel messages contain. */
   readonly bot?: object | undefined;
 }
 

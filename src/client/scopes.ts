@@ -24,12 +24,10 @@ const NO_POST = "service-bot-doctor";
 const TIMEOUT_MS = 5_000;
 
 export interface Probed {
-  /** The platform's URL, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /** Once aborted, all remaining scopes are `unknown`. */
   readonly signal?: AbortSignal | undefined;
-  /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
 

@@ -37,7 +37,7 @@ export function version(): string {
   return manifest.version;
 }
 
-/** Subset of `process`, replaceable in tests. */
+/** The part of `process` that bots use, replaceable in tests. */
 export interface ProcessLike {
   on(event: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;
@@ -66,7 +66,7 @@ export class ProcessOwners {
     this.#process = process;
   }
 
-  /** @param stop stops the bot; called at most once */
+  /** @param stop stops the bot, and is called at most once */
   add(stop: () => Promise<void>): void {
     if (this.#stops.size === 0) {
       for (const signal of signals) this.#process.on(signal, () => this.#onSignal());

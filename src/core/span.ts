@@ -8,7 +8,7 @@ export type Span = number | string;
 /** A duration from now, or a point in time. */
 export type When = Span | Date;
 
-/** In ms, largest first. */
+/** Units in ms, largest first. */
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
 
 /** Matches each unit at most once, larger units first. */

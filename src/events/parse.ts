@@ -13,7 +13,6 @@ import type {
   Sender,
 } from "./types.ts";
 
-/** Result of parsing one element of `events`. */
 export type ParsedEvent =
   | { readonly ok: true; readonly event: AnyEvent }
   | {

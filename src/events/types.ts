@@ -67,7 +67,7 @@ export type EventType = keyof PayloadByType;
 
 /** Fields of every event. */
 interface Envelope {
-  /** Ids are ordered: a larger id means a later event. */
+  /** Ids are ordered. A larger id means a later event. */
   readonly id: string;
   /** ISO 8601, UTC. Empty if the platform sent none. */
   readonly createdAt: string;
@@ -78,7 +78,7 @@ export type EventOf<T extends EventType> = {
   [K in T]: Envelope & { readonly type: K; readonly payload: PayloadByType[K] };
 }[T];
 
-/** An event of any type that this version supports; `type` narrows `payload`. */
+/** An event of any type that this version supports. `type` narrows `payload`. */
 export type KnownEvent = EventOf<EventType>;
 
 /**

@@ -15,7 +15,6 @@ export interface Module {
 /** One event's path through middleware, modules and handlers. */
 export class Route {
   readonly context: Context;
-  /** The bot's username. `undefined` if unknown. */
   readonly username: string | undefined;
   /** Modules whose handlers are running, outermost first. */
   readonly modules: Module[] = [];

@@ -27,7 +27,7 @@ export interface Next {
 // biome-ignore lint/suspicious/noConfusingVoidType: middleware may still declare next as () => Promise<void>.
 export type Passed<A> = void & { readonly "~fields"?: A };
 
-/** Fields added by middleware that returns `R`; `unknown` if none. */
+/** Fields added by middleware that returns `R`, or `unknown` if it adds none. */
 export type FieldsOf<R> = [PassedIn<Awaited<R>>] extends [never] ? unknown : PassedIn<Awaited<R>>;
 
 type PassedIn<V> = V extends Passed<infer A> ? A : never;

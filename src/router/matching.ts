@@ -38,7 +38,7 @@ export type HearsContext = Context<TextType> & HearsFields;
 export const TEXT_TYPES: ReadonlySet<string> = new Set<TextType>(["dm.message", "mention"]);
 
 export interface TextPattern {
-  /** Folded text that every match contains. */
+  /** Normalized lower-case text that every match contains. */
   readonly needle: string;
   /** Returns the fields for the context, or `undefined` if the text does not match. */
   readonly match: (text: string) => CommandFields | HearsFields | undefined;
