@@ -3,19 +3,18 @@ import { builtinModules } from "node:module";
 import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 
-/** An import of a file or a package. */
 interface Import {
   readonly from: string;
-  /** Path relative to src, or a package's name. */
+  /** Path relative to src, or the name of a package. */
   readonly to: string;
   readonly kind: "file" | "package";
-  /** When the imported file is loaded: with the importing file, by `import()`, or never (types). */
+  /** When the imported file is loaded: together with the importing file, by `import()`, or never (types). */
   readonly when: "early" | "late" | "never";
 }
 
-/** Runtime modules without imports. */
+/** The lowest layer. */
 const base = ["errors", "core"];
-/** Every module publishes on channels. */
+/** Any module may publish on the channels. */
 const withEvents = [...base, "events", "signature", "observe/channels"];
 const withInbox = [...withEvents, "client", "inbox"];
 const runtime = [
@@ -33,7 +32,7 @@ const runtime = [
 ];
 
 /**
- * Allowed imports for each module, always from a lower layer. A module is a folder in src, or a file directly in src.
+ * Allowed imports of each module, always from a lower layer. A module is a folder in src, or a file directly in src.
  */
 const allowedImports: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -44,23 +43,23 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   inbox: withEvents,
   // Code shared by both databases.
   "inbox/sql": [...base, "inbox"],
-  // SQLite and PostgreSQL are siblings, which share only the inbox contract.
+  // SQLite and PostgreSQL are siblings that share only the inbox contract.
   "inbox/sqlite": [...base, "observe/channels", "inbox", "inbox/sql"],
   "inbox/postgres": [...base, "observe/channels", "inbox", "inbox/sql"],
   receiver: [...withEvents, "inbox"],
   poller: withInbox,
-  // A run's effects: the router describes them, and the dispatcher stores them.
+  // The router describes a run's effects, and the dispatcher stores them.
   effects: [...withEvents, "inbox"],
-  // Steps run only once: the router describes them, and the dispatcher runs them.
+  // The router describes steps, and the dispatcher runs them.
   steps: [...withInbox, "effects"],
   dispatcher: [...withInbox, "effects", "steps"],
-  // The third source of events, next to the receiver and the poller.
+  // The third source of events, after the receiver and the poller.
   schedule: [...withEvents, "inbox"],
   router: [...withEvents, "client", "steps"],
   "observe/channels": base,
-  // Subscribers of the channels.
+  // Subscribes to the channels.
   observe: [...withInbox, "poller", "receiver", "config"],
-  // Imports the minimum budget from the client.
+  // config needs the client's minimum budget.
   config: [...base, "client"],
   env: base,
   options: [...withEvents, "client", "config", "poller", "inbox", "router"],
@@ -70,9 +69,9 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   testing: [...withEvents, "client", "platform"],
   platform: [...withEvents, "client"],
   mcp: [...withEvents, "client"],
-  // The page runs in browsers and imports only types (tested below).
+  // The page runs in browsers and imports only types (checked below).
   "platform/portal": ["events", "platform"],
-  // Pure functions, which are bundled.
+  // Uses pure functions, which are bundled.
   create: ["core"],
   cli: [
     ...runtime,
@@ -96,7 +95,7 @@ const heavy: Readonly<Record<string, RegExp>> = {
   croner: /^core\/cron\.ts$/,
   express: /^platform\//,
   pg: /^inbox\/postgres\//,
-  // An optional peer dependency for tracing.
+  // Optional peer dependency for tracing.
   "@opentelemetry/api": /^observe\/tracing\.ts$/,
   // Bundled, and loaded only for METRICS_PORT.
   "prom-client": /^observe\/prom\.ts$/,
@@ -113,7 +112,7 @@ const statements = new RegExp(
 );
 const calls = new RegExp(String.raw`\bimport\(\s*${specifier}`, "g");
 
-/** Reads `import` and `export … from` of values and types, and `import()`. */
+/** Reads `import` and `export … from`, of values and types, and `import()`. */
 function readImports(from: string, text: string): Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
   const resolve = (name: string, when: Import["when"]): Import =>
@@ -139,7 +138,7 @@ function graphOf(files: Readonly<Record<string, string>>): Import[] {
 function moduleOf(path: string): string {
   const parts = path.replace(/\.tsx?$/, "").split("/");
   if (path.startsWith("platform/portal/")) return "platform/portal";
-  // Every module publishes on channels, but the channels' subscribers are in the top layer.
+  // Any module may publish on the channels, but the channels' subscribers are in the top layer.
   if (path === "observe/channels.ts") return "observe/channels";
   if (parts[0] === "inbox" && parts.length > 2) return `inbox/${parts[1]}`;
   return parts[0] ?? "";
@@ -163,7 +162,7 @@ function misplaced(graph: readonly Import[]): string[] {
     .map(tell);
 }
 
-/** Returns the files in each cycle. The first and the last file are the same. */
+/** Returns the files in each cycle, with the first file again at the end. */
 function cycles(graph: readonly Import[]): string[][] {
   const found: string[][] = [];
   const done = new Set<string>();
@@ -203,7 +202,7 @@ const bundledInPage: ReadonlySet<string> = new Set([
   "@tanstack/virtual-core",
 ]);
 
-/** Files that the page and the commands share. They are bundled, and import only types. */
+/** Files that both the page and the commands use. They are bundled, and import only types. */
 const pureForPage: ReadonlySet<string> = new Set(["platform/timeline/words.ts"]);
 
 const isBundled = (module: string) => module === "create" || module === "platform/portal";
@@ -314,7 +313,7 @@ describe("the house", () => {
     const foreign = shipped.filter(
       ({ kind, to, when }) => kind === "package" && isForeign(to) && when !== "late",
     );
-    // Other packages must be dependencies; these files are bundled with theirs.
+    // Every other package must be a dependency. These files are bundled together with their packages.
     const installed = foreign.filter(
       ({ from }) => !["core/zod.ts", "mcp/sdk.ts", "observe/prom.ts"].includes(from),
     );
@@ -339,7 +338,7 @@ function isFace(path: string): boolean {
   return /^test\/(faces\/|platform\/portal\/face\.ts$)/.test(path);
 }
 
-/** Returns the imports from tests into src that bypass the public files. */
+/** Returns the imports of tests from src that bypass the public files. */
 function pastFaces(graph: readonly Import[]): string[] {
   return graph
     .filter(({ from }) => !isFace(from))
@@ -351,9 +350,9 @@ function pastFaces(graph: readonly Import[]): string[] {
 const sourcePath = /["'`]((?:\.{1,2}\/)*src\/[^"'`\s*]+\.\w+)["'`]/g;
 
 /**
- * Returns strings in tests that name an internal file of src, as `src/…` or relative to the test. Folders and globs may
- * be named, because a renamed file below them does not affect the test. A path that does not exist in this checkout
- * belongs to a bot. Paths that are joined from segments are not detected.
+ * Returns strings in tests that name an internal file of src, either as `src/…` or relative to the test. Folders and
+ * globs are allowed, because renaming a file below them does not affect the test. A path that does not exist in this
+ * checkout belongs to a bot. Paths joined from segments are not detected.
  */
 function namesPastFaces(
   tests: Readonly<Record<string, string>>,
@@ -379,7 +378,7 @@ describe("the tests", () => {
   const tests = Object.fromEntries(
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path) && !/^fixtures.bot-/.test(path))
-      // This file has imports in its strings.
+      // This file contains imports in strings.
       .filter((path) => path !== "architecture.test.ts")
       .map((path) => [
         `test/${path.replaceAll("\\", "/")}`,

@@ -13,7 +13,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 const boom = new Error("boom");
 
-/** Lets a method run, and rejects its promise afterwards. */
+/** Lets a method run once, then rejects its promise. */
 function failsAfterwards(proto: object, method: string): void {
   const original: (...args: unknown[]) => Promise<void> = Reflect.get(proto, method);
   vi.spyOn(proto as Record<string, () => Promise<void>>, method).mockImplementationOnce(
@@ -36,7 +36,7 @@ test("failures while a bot stops are reported, and everything is still closed", 
   const bot = new Bot(options);
   await bot.start({ standalone: false });
   const { url } = bot;
-  // Positive control: the file is in use before the end.
+  // Positive control: the file is in use until the bot ends.
   expect(() => new SqliteInbox({ file })).toThrow(
     expect.objectContaining({ code: "INBOX_IN_USE" }),
   );

@@ -15,7 +15,6 @@ import { temporaryFolder } from "./support/temporary-folder.ts";
 const answersMessages = (bot: Bot) =>
   void bot.on("dm.message", (ctx) => ctx.reply(`Hi ${ctx.payload.from.name}`));
 
-/** Starts a bot that polls and has no webhook. */
 async function runPollingBot(platform: Platform): Promise<Bot> {
   const { webhookSecret: _none, ...options } = botOptions(platform);
   const intervals = { pollIntervalMs: 50, auditIntervalMs: 50 };
@@ -26,7 +25,7 @@ async function runPollingBot(platform: Platform): Promise<Bot> {
   return bot;
 }
 
-/** Starts a bot that replies, and its platform, on the same manual clock. */
+/** Starts a platform and a bot that replies, both on the same manual clock. */
 async function runOnClock() {
   const time = new PassingTime();
   const { clock, fetch } = time;
@@ -73,7 +72,7 @@ describe("on a platform", () => {
 
   test("events from while the webhook was off are found in the log, and polling starts", async () => {
     const { time, platform, bot } = await runOnClock();
-    // Polling can find a missing type only if that type has arrived by webhook before.
+    // Polling can find that a type is missing only if the type has arrived by webhook before.
     platform.control.act({ type: "dm.message", from: "ada" });
     await platform.waitFor("api", ({ created }) => created !== undefined);
     platform.control.saveWebhook({ enabled: false });
@@ -134,7 +133,7 @@ describe("on a platform", () => {
     const { time, platform, bot } = await runOnClock();
     platform.control.setFaults({ api: { ...fault, match: "write", times: 1 } });
     const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
-    // The bot reads the conversation before it repeats a reply.
+    // The bot reads the conversation before it sends a reply again.
     const looked = platform.waitFor(
       "api",
       ({ method, path }) => method === "GET" && path.includes("/dm/"),

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { type ConfigOverrides, loadConfig, warnOfBudget } from "./faces/bot.ts";
 import { type LogRecord, logSink } from "./support/log.ts";
 
-/** Returns the warnings that a bot with these options logs on startup. */
 function warnings(options: ConfigOverrides): readonly LogRecord[] {
   const sink = logSink();
   const config = loadConfig(

@@ -14,15 +14,15 @@ interface Scene {
   readonly platform: Platform;
   readonly bot: Bot;
   readonly log: ReturnType<typeof logSink>;
-  /** Requests in the platform's record. */
+  /** Requests that the platform has recorded. */
   readonly calls: readonly Call[];
-  /** The attempt number of each run, by message text. */
+  /** Attempt number of each run, in order. */
   readonly attempts: readonly number[];
-  /** Advances the time until the condition holds. Waits for network requests. */
+  /** Moves the clock until the condition holds, waiting for network requests. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
 }
 
-/** Starts a bot and a platform on one clock. The handler reads the conversation and replies. */
+/** Starts a bot and a platform on the same clock. The handler reads the conversation and replies. */
 async function scene(options: BotOptions): Promise<Scene> {
   const time = new PassingTime(START);
   const { clock } = time;
@@ -44,7 +44,7 @@ async function scene(options: BotOptions): Promise<Scene> {
     fetch: time.fetch,
     ...options,
   });
-  // Stopping waits for the clock, so time must advance.
+  // Stopping waits for the clock, so the clock must move meanwhile.
   onTestFinished(async () => {
     const stopped = bot.stop();
     for (let i = 0; i < 30; i++) await clock.advance(1_000);
@@ -60,7 +60,7 @@ async function scene(options: BotOptions): Promise<Scene> {
   };
 }
 
-/** Sends one message from each of many users at once. */
+/** Sends a message from each of many users at once. */
 function flood(platform: Platform, people: number): string[] {
   return Array.from({ length: people }, (_, i) => {
     const text = `message ${i + 1}`;
@@ -69,7 +69,7 @@ function flood(platform: Platform, people: number): string[] {
   });
 }
 
-/** Returns the highest number of calls in any 60 seconds. */
+/** Returns the highest number of calls within any 60 seconds. */
 function busiestMinute(calls: readonly Call[]): number {
   const times = calls.map(({ at }) => Date.parse(at));
   return Math.max(
@@ -104,7 +104,7 @@ describe.each(["auto", "polling"] as const)(
           .sort(),
       ).toEqual(texts.map((t) => `to ${t}`).sort());
       expect(busiestMinute(calls)).toBeLessThanOrEqual(12);
-      // Positive control: the budget was used up, and refused runs were repeated without counting as attempts.
+      // Positive control: the budget was used up, and rejected runs were retried without counting as attempts.
       expect(busiestMinute(calls)).toBeGreaterThan(9);
       expect(attempts.length).toBeGreaterThan(texts.length);
       expect(new Set(attempts)).toEqual(new Set([1]));
@@ -129,7 +129,7 @@ test("polling gives way to answers, and never stops", async () => {
   await until(() => said(calls).length >= 24);
   const minutes =
     (Date.parse(calls.at(-1)?.at ?? "") - Date.parse(calls[quiet]?.at ?? "")) / MINUTE;
-  // An idle bot polls fifteen times a minute. A busy bot leaves its budget to replies.
+  // An idle bot polls fifteen times a minute. A busy bot must save its budget for replies.
   expect(polls(quiet) / minutes).toBeLessThan(5);
   expect(polls(quiet) / minutes).toBeGreaterThan(0.5);
 }, 60_000);

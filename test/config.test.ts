@@ -11,7 +11,7 @@ import { ConfigError } from "./faces/errors.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The three variables that have no default. */
+/** The variables that have no default. */
 const required = {
   SERVICE_BASE_URL: "https://platform.example",
   SERVICE_API_KEY: "key-of-this-test",
@@ -452,7 +452,7 @@ describe("options", () => {
   });
 
   test("that are undefined leave the environment in place", () => {
-    // Callers without exactOptionalPropertyTypes can pass undefined.
+    // Callers that compile without exactOptionalPropertyTypes can pass undefined.
     const unset = { port: undefined } as unknown as ConfigOverrides;
     expect(load({ PORT: "8080" }, unset).port).toBe(8080);
   });

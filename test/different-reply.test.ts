@@ -11,7 +11,7 @@ interface Scene {
   warnings(): readonly unknown[];
 }
 
-/** Runs the handler twice for one message: the first run fails after the handler's last line. */
+/** Runs the handler twice for one message. The first run fails after the handler's last line. */
 async function runTwice(handle: (ctx: Context<"dm.message">) => Promise<unknown>): Promise<Scene> {
   const sink = logSink();
   const bot = await testBot((options) => {

@@ -21,7 +21,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a program that prints two variables. It loads the module first, as a bot's scripts do. */
+/** Runs a program that prints two variables. Like a bot's scripts, it loads the module under test first. */
 function run(
   env: Readonly<Record<string, string>> = {},
   before: readonly string[] = [],

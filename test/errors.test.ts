@@ -14,14 +14,13 @@ import { ERRORS_SOURCE, RECEIVER_SOURCES, SIGNATURE_SOURCES } from "./faces/file
 const source = readFileSync(ERRORS_SOURCE, "utf8");
 const catalogue = readFileSync(new URL("../docs/reference/errors.md", import.meta.url), "utf8");
 
-/** Returns the codes in the framework's union and in the platform's, which overlap. */
+/** Returns the codes in the framework's union and the platform's union, which overlap. */
 function codesOf(text: string): string[] {
   const unions = [...text.matchAll(/export type (?:ErrorCode|PlatformCode) =([^;]*);/g)];
   const codes = unions.flatMap(([, union = ""]) => [...union.matchAll(/"([A-Z_]+)"/g)]);
   return [...new Set(codes.map(([, code = ""]) => code))];
 }
 
-/** Joins the text of the TypeScript files in a folder. */
 function sourcesIn(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))
@@ -29,7 +28,7 @@ function sourcesIn(folder: string): string {
     .join("\n");
 }
 
-/** Returns the table rows that begin with a code. */
+/** Returns the table rows whose first cell is a code. */
 function rowsOf(text: string): { code: string; cells: string[] }[] {
   return [...text.matchAll(/^\| `([A-Z_]+)` \|(.*)\|$/gm)].map(([, code = "", rest = ""]) => ({
     code,

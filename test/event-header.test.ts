@@ -25,7 +25,7 @@ test("what a handler asks of a platform on this machine belongs to its event, re
   for (const { events: made, conversationId } of messages) {
     const { calls } = platform.control.event(made[0]?.id ?? "");
     const shown = calls.map(({ method, path, guessed }) => ({ method, path, guessed }));
-    // The bot's first reply may ask the platform for the time before anything else.
+    // Before its first reply, the bot may ask the platform for the time.
     expect(shown.filter(({ path }) => path !== "/me")).toEqual([
       { method: "GET", path: "/posts/p_1", guessed: undefined },
       { method: "POST", path: `/dm/conversations/${conversationId}/messages`, guessed: undefined },
@@ -40,7 +40,7 @@ test("nothing outside of a handler names an event", async () => {
   const [id = ""] = events.map((event) => event.id);
   await client.me();
   expect(await platform.waitFor("api")).not.toHaveProperty("eventId");
-  // Positive control: within a run, the same call sends the header.
+  // Positive control: inside a run, the same call sends the header.
   await duringEvent({ id, trace: undefined }, () => client.me());
   expect(platform.control.event(id).calls).toMatchObject([{ id: "call_2", path: "/me" }]);
 });

@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 const MINUTE = 60_000;
 const SECRET = "whsec_of_this_test";
 
-/** An event log behind a `fetch` function. Its clock may be off. */
+/** An event log behind a `fetch` function. Its clock may be wrong. */
 class Log {
   readonly #clock: ManualClock;
   readonly #offMs: number;
@@ -83,7 +83,7 @@ describe("a whole bot takes over", () => {
     log.add("mention");
     await clock.advance(1_000);
     expect((await bot.status()).inbox).toBeDefined();
-    // The event was created a second before the audit found it. The platform's time has a resolution of one second.
+    // The event was created a second before the audit found it. The platform's times have a resolution of one second.
     await clock.advance(42_000);
     expect(bot.mode).toBe("auditing");
     await clock.advance(4_000);

@@ -8,7 +8,7 @@ import { sign } from "./faces/signature.ts";
 const SECRET = "whsec_for_these_tests";
 const from = { userId: "u_1", username: "ada", name: "Ada" };
 
-/** Starts a bot that replies to messages and mentions by name. Also returns the events it handled. */
+/** Starts a bot that replies to messages and mentions by name, and records the events it handles. */
 async function startBot(): Promise<{ under: TestBot<Bot>; handled: string[] }> {
   const handled: string[] = [];
   const under = await testBot((options) => {
@@ -53,7 +53,7 @@ describe("an event that could be answered is answered", () => {
 });
 
 describe("an id by number", () => {
-  /** Delivers follow events with these ids, in JSON that `JSON.stringify` cannot produce. */
+  /** Delivers follow events with numeric ids that `JSON.stringify` could not write. */
   async function deliver(under: TestBot<Bot>, ids: readonly string[]): Promise<unknown> {
     const follow = '"type":"follow","payload":{"actor":{"username":"ada","name":"Ada"}}';
     const events = ids.map((id) => `{"id":${id},${follow}}`);

@@ -10,7 +10,7 @@ import { kindOf, logSink } from "./support/log.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
-/** Registers the starter's handlers that reply. The reply to a mention has no picture. */
+/** Registers the starter's handlers that reply, but without the picture in the reply to a mention. */
 function answer(bot: Bot): void {
   bot.on("dm.message", onDmMessage);
   bot.on("comment", onComment);
@@ -18,11 +18,10 @@ function answer(bot: Bot): void {
   bot.on("mention", (ctx) => ctx.reply(`Hi ${ctx.payload.actor.name}, here I am.`));
 }
 
-/** Returns the bot's comments on its first post. */
 const commentsOf = (platform: Platform, bot: string) =>
   platform.control.comments("p_1").filter(({ author }) => author.username === bot);
 
-/** Resolves when the bot has handled every event in its log. */
+/** Resolves once the bot has handled every event in its log. */
 async function settled(bot: Bot, platform: Platform): Promise<void> {
   for (;;) {
     await bot.idle();
@@ -166,7 +165,7 @@ test("two bots in one conversation are held back with one warning, and a person 
     text: "hi",
   });
   const messages = () => platform.control.messages(conversationId);
-  // Each bot replies to 30 of the other's messages.
+  // Each bot replies to 30 messages of the other.
   await platform.waitFor("event", () => messages().length >= 61);
   await Promise.all([first.bot.idle(), second.idle()]);
   expect([await isHeld(first.bot), await isHeld(second)]).toContain(true);

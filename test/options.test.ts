@@ -21,7 +21,7 @@ test.each<[BotOptions, string]>([
   );
 });
 
-/** Returns an object with unknown keys, as JavaScript or a spread may pass. */
+/** Passes unknown keys, as JavaScript or a spread may. */
 const spread = (options: object): object => ({ ...options });
 
 const refusal = (message: string) =>
@@ -93,7 +93,7 @@ describe("an option that does not exist is refused", () => {
 });
 
 describe("what is no function cannot be registered", () => {
-  /** A misspelt import is undefined in JavaScript. */
+  /** In JavaScript, a misspelt import is undefined. */
   const missing = { handler: undefined } as unknown as { readonly handler: () => undefined };
 
   test.each<[string, (bot: Bot) => unknown]>([

@@ -9,7 +9,7 @@ const gateway = (headers: Record<string, string> = {}) =>
   new Response("<html><body>503</body></html>", { status: 503, headers });
 const confused = () => Response.json({ error: { code: "INTERNAL", message: "who knows" } });
 
-/** Replaces the first response to each accepted message. */
+/** The platform accepts each message, but its first response is replaced. */
 test.each<[name: string, reply: "text" | "bytes" | "key", instead: () => Response]>([
   ["success that calls itself a failure, for a text", "text", confused],
   ["gateway's 503, for a text", "text", gateway],

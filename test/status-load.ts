@@ -7,28 +7,28 @@ import { SIGNATURE_HEADER, sign } from "./faces/signature.ts";
 const API_KEY = "for-tests-only";
 const SECRET = "whsec_of_this_test";
 
-/** Number of requests sent at once on one connection. */
+/** Requests that are sent at once on a single connection. */
 const PIPELINED = 1_000;
 
 /**
- * Limit for counting statements during the flood. A cached report needs three per second, and a slow machine takes
- * longer.
+ * Maximum number of counting statements during the flood. A cached report needs three per second, and the flood takes
+ * several seconds on a slow machine.
  */
 const MAX_COUNTS = PIPELINED / 10;
 
-/** A condition that matches ended events. Dead letters are excluded, because they are few and have an index. */
+/** Matches a condition on ended events. Dead letters do not matter, because they are few and have an index. */
 const ENDED = /<> 'pending'|'(done|discarded)'/;
 
-/** Instances on PostgreSQL count the events that ended in the last minute. */
+/** Instances on PostgreSQL also count the events that ended in the last minute. */
 const RECENT = /done_at >/;
 
 export interface WatchedStore {
   readonly options: BotOptions;
-  /** Starts recording statements. Returns a function that lists them. */
+  /** Starts recording statements, and returns a function that lists them. */
   watch(): () => readonly string[];
 }
 
-/** Requests the report many times on one connection. Resolves once all requests are sent. */
+/** Requests the report many times on a single connection. Resolves once every request has been sent. */
 async function floodReports(url: string): Promise<{ answered(): Promise<void> }> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -45,7 +45,10 @@ async function floodReports(url: string): Promise<{ answered(): Promise<void> }>
   return { answered: () => answered };
 }
 
-/** Tests that reports do not slow down deliveries: the store counts rarely, and never all ended events. */
+/**
+ * Tests that status reports do not slow down deliveries. The store must count rarely, and must never count all ended
+ * events.
+ */
 export function testStatusLoad(name: string, openStore: () => Promise<WatchedStore>): void {
   test(`a flood of reports has ${name} count rarely, and never all that has ended`, async () => {
     const store = await openStore();

@@ -13,7 +13,7 @@ const SECRET = "whsec_of_this_test";
 
 let clock: ManualClock;
 let log: FakeLog;
-/** Overrides the platform's event log response. */
+/** Replaces the response of the platform's event log. */
 let refusal: (() => Response) | undefined;
 
 beforeEach(() => {
@@ -125,7 +125,7 @@ describe("bot.status()", () => {
     await deliver(bot, ["1"]);
     log.add("1");
     log.add("2");
-    // The audit finds the overdue event, and waits a little longer for the webhook.
+    // The audit finds the overdue event, but gives the webhook a little more time.
     await clock.advance(AUDIT + 2 * POLL);
     const polling = await bot.status();
     expect(polling).toMatchObject({
@@ -152,7 +152,7 @@ describe("bot.status()", () => {
     log.add("8");
     await clock.advance(1);
     expect((await bot.status()).log?.cursor).toBe("0");
-    // While polling, the bot reads recent events again at every audit interval.
+    // While polling, the bot rereads recent events at every audit interval.
     await clock.advance(AUDIT + 2 * POLL);
     expect((await bot.status()).log?.cursor).toBe("8");
   });
@@ -232,7 +232,7 @@ describe("bot.status()", () => {
 describe("the budget of requests", () => {
   test("is in the status, with what is left of it", async () => {
     const bot = await start({ maxRequestsPerMinute: 20 });
-    // The bot sends one request for the position in the log, and one for the first poll.
+    // One request reads the position in the log, and one is the first poll.
     const requests = { perMinute: 20, left: 18, waiting: 0 };
     expect((await bot.status()).requests).toEqual(requests);
     expect(await (await ask(bot)).json()).toMatchObject({ requests });

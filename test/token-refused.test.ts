@@ -6,13 +6,13 @@ import { runBot, runPlatform } from "./support/running-bot.ts";
 
 const MINUTE = 60_000;
 
-/** The bearer token that the bot sends. It stands in for the variable that a restarted bot would read. */
+/** The bearer token that the bot sends. Changing it stands in for a restart with a new variable. */
 interface Token {
   apiKey: string;
 }
 
 interface Refusal {
-  /** The log field that names the cause. */
+  /** Log field that names the cause. */
   readonly refused: "token" | "app";
   readonly refuse: (platform: Platform) => void;
   readonly mend: (platform: Platform, token: Token) => void;
@@ -34,7 +34,7 @@ const killed: Refusal = {
   mend: ({ control }) => void control.apps.set("bot", { disabled: false }),
 };
 
-/** Starts a bot with a manual clock. Requests complete before the time advances. */
+/** Starts a bot with a manual clock, which moves only when no request is in flight. */
 async function scene(delivery: "auto" | "webhook") {
   const platform = await runPlatform();
   const time = new PassingTime();
@@ -83,7 +83,7 @@ test.each([
   await pass(20 * MINUTE);
 
   expect(await bot.inbox.stats()).toMatchObject({ pending: 1, dead: 0 });
-  // The bot tries once a minute in the end, and more often at first. A trial that gets a 403 also needs a probe.
+  // The bot tries often at first, and in the end once a minute. A trial that gets a 403 also needs a probe.
   expect(statuses.length).toBeGreaterThanOrEqual(15);
   expect(statuses.length).toBeLessThan(80);
   const loud = log.records.filter(({ level }) => level === "error");

@@ -23,7 +23,7 @@ function signed(events: readonly unknown[], now = Date.now()) {
 }
 
 describe("the same events by webhook and from the log", () => {
-  /** Creates a receiver and a poller on one file. Their writes wait for the test. */
+  /** Creates a receiver and a poller on the same file. Their writes wait for the test. */
   function setUp() {
     const clock = new ManualClock(1_800_000_000_000);
     const log = new FakeLog(clock);
@@ -98,7 +98,7 @@ describe("the same events by webhook and from the log", () => {
       const read = doors.poll();
       await Promise.all([waiting.webhook.promise, waiting.poll.promise]);
       const [one, other] = order;
-      // Writes in one turn of the event loop share a commit.
+      // Writes in the same event loop turn share a commit.
       letIn[one].resolve();
       if (!together) await (one === "webhook" ? delivered : read);
       letIn[other].resolve();
@@ -134,7 +134,7 @@ function follow(id: string): LoggedEvent {
   return { id, type: "follow", payload, createdAt: new Date().toISOString() };
 }
 
-/** Starts a complete bot. Each of its polls waits for the response from the test. */
+/** Starts a whole bot. Each of its polls waits until the test responds. */
 async function openBot() {
   const log: LoggedEvent[] = [];
   const runs: string[] = [];
@@ -176,7 +176,7 @@ async function openBot() {
     runs,
     /** Resolves when the bot polls. */
     asked: () => asked.promise,
-    /** Sends the response. Resolves at the next poll, when the events are stored. */
+    /** Responds to the poll. Resolves at the next poll, when the events have been stored. */
     answer: async () => {
       const before = mayAnswer;
       mayAnswer = Promise.withResolvers<void>();
@@ -215,7 +215,7 @@ test(`a whole bot runs each event once, whichever door is a moment ahead (SEED=$
     expect(new Set(await Promise.all(repeats))).toEqual(new Set([200]));
     await read;
   }
-  // Reads the remaining events.
+  // Read the remaining events.
   for (let pages = 0; pages < 4; pages++) await answer();
   await bot.idle();
   expect(runs.toSorted()).toEqual(log.map(({ id }) => id).toSorted());

@@ -15,12 +15,12 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const dm = { type: "dm.message", from: "ada", text: "a text of Ada" } as const;
 
-/** Sender of the reports. */
+/** The object that publishes the runs. */
 const bot = {};
 
 const publishRun = () => channels.run.publish(runMessage(bot));
 
-/** Starts a server that sends the same response to every request to {@link RUNS_PATH}. Records the bodies. */
+/** Starts a server that gives every request to {@link RUNS_PATH} the same response, and records the bodies. */
 async function runAnswering(
   status: number,
   body: string,
@@ -227,7 +227,6 @@ describe("another platform", () => {
     const bodies: string[] = [];
     const answer = (_url: string, init: RequestInit): Promise<Response> => {
       bodies.push(String(init.body));
-      // The second request fails.
       if (bodies.length === 2) return Promise.reject(new TypeError("fetch failed"));
       return Promise.resolve(Response.json({ accepted: 0 }));
     };
@@ -288,7 +287,7 @@ test.each([
     });
     const expected = tracing === "on" ? "no tracer" : "Stop";
     await expect(bot.start({ standalone: false })).rejects.toThrow(expected);
-    // A reporter that has subscribed sends its first request immediately.
+    // A subscribed reporter would send its first request immediately.
     channels.run.publish(runMessage(bot));
     expect(requests).toEqual([]);
   },

@@ -9,7 +9,7 @@ import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
- * Starts a process with two bots: `slow`, whose handler waits for a response from `gate`, and `quick`, without
+ * Starts a process with two bots: `slow`, whose handler waits for a response from `gate`, and `quick`, which has no
  * handlers.
  */
 async function runBoth(gate: string, last = ""): Promise<TestProcess> {

@@ -4,14 +4,13 @@ import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { bind } from "../faces/core.ts";
 
-/** The tenth connection makes the server close another one. */
+/** At the tenth connection, the server closes another one. */
 const MAX_CONNECTIONS = 10;
 const ROOM = 9;
 
 const INCOMPLETE = "POST / HTTP/1.1\r\nhost: bot.test\r\ncontent-length: 9\r\n\r\nx";
 const COMPLETE = "GET / HTTP/1.1\r\nhost: bot.test\r\n\r\n";
 
-/** Starts a server that is nearly full. */
 async function serve(listener: RequestListener) {
   const server = createServer(listener);
   const { port } = await bind(server, "127.0.0.1", 0, { names: "", remedy: "" });
@@ -20,7 +19,6 @@ async function serve(listener: RequestListener) {
     server.close();
     server.closeAllConnections();
   });
-  /** Opens a connection. Resolves once the server has accepted it. */
   const open = async (text = ""): Promise<Socket> => {
     const accepted = once(server, "connection");
     const socket = connect(port, "127.0.0.1");
@@ -38,7 +36,6 @@ const answerOk: RequestListener = (request, response) => {
   response.end("ok");
 };
 
-/** Resolves to the first bytes of a response. */
 async function answerOn(socket: Socket): Promise<string> {
   const [chunk]: Buffer[] = await once(socket, "data");
   return String(chunk);

@@ -14,7 +14,6 @@ function problemOf(work: () => unknown): string {
   return "none";
 }
 
-/** Writes an unfinished body. */
 function begin(budget: BodyBudget, bytes: number): BodyBuffer {
   const buffer = budget.open();
   buffer.write(Buffer.alloc(bytes));

@@ -11,13 +11,13 @@ const canaries = {
   answer: "the bot will be there at nine, it replied",
 };
 
-/** Returns the forms in which a value could appear in a line: plain, escaped, hex, and base64 at any offset. */
+/** Returns the forms a value could take in a line: plain, escaped, hex, and base64 at any offset. */
 function forms(value: string): string[] {
   const spellings = [value, JSON.stringify(value).slice(1, -1)];
   return spellings.flatMap((text) => [
     text,
     Buffer.from(text).toString("hex"),
-    // In base64, the first and last characters depend on the neighbouring bytes.
+    // In base64, the first and last characters depend on the neighboring bytes.
     ...["", "x", "xx"].map((before) =>
       Buffer.from(before + text)
         .toString("base64")
@@ -35,7 +35,7 @@ function leaks(output: string): string[] {
 }
 
 const bodies: readonly string[] = [
-  // One message whose handler replies, and messages whose handlers fail in every way.
+  // A message whose handler replies, and messages whose handlers fail in every way.
   ...["reply", "throw", "cause", "api", "reject", "observer"].map((how, index) =>
     JSON.stringify({
       events: [
@@ -61,14 +61,14 @@ const bodies: readonly string[] = [
   `{"events":["${canaries.words.replaceAll('"', "")}`,
 ];
 
-/** A platform that refuses every request and echoes it, including the token. */
+/** A platform that rejects every request and echoes it, including the token. */
 const indiscreet = async (_url: string, init: RequestInit): Promise<Response> => {
   const { authorization } = init.headers as Record<string, string>;
   const message = `you sent ${authorization}: ${String(init.body)}`;
   return Response.json({ error: { code: "VALIDATION", message } }, { status: 400 });
 };
 
-/** Runs a bot through these cases. Returns its log and its responses. */
+/** Runs a bot through all cases. Returns everything it logs and responds. */
 async function run(options: { careless: boolean }): Promise<string> {
   const output: string[] = [];
   const destination = { write: (line: string) => void output.push(line) };
@@ -124,7 +124,7 @@ async function run(options: { careless: boolean }): Promise<string> {
 describe("a bot that meets every kind of failure", () => {
   test("shows neither secrets nor what people wrote, plain, in base64 or in hex", async () => {
     const output = await run({ careless: false });
-    // Positive control: the failures happened and were logged.
+    // Positive control: the failures did happen, and were logged.
     for (const told of [
       "dead letter",
       "attempt failed",

@@ -67,7 +67,7 @@ describe("a steady clock", () => {
 });
 
 describe("sleep", () => {
-  /** Returns true if the promise has settled by the next turn of the event loop. */
+  /** Returns whether the promise settles by the next turn of the event loop. */
   async function settled(promise: Promise<void>): Promise<boolean> {
     const done = promise.then(() => true);
     return await Promise.race([

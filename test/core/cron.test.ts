@@ -3,7 +3,7 @@ import { CronPattern } from "../faces/core.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Returns the due times between two times, without milliseconds. */
+/** Returns the ticks within a period, without milliseconds. */
 function momentsOf(pattern: string, timeZone: string, from: string, until: string): string[] {
   const cron = new CronPattern(pattern, timeZone);
   const moments: string[] = [];
@@ -21,12 +21,12 @@ describe("when the clocks go forward (Paris, 29 March 2026, 02:00 to 03:00)", ()
   const day = ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"] as const;
 
   test.each([
-    // A tick in the gap is due at the first valid time after the gap.
+    // A tick in the gap moves to the first valid time after it.
     ["30 2 * * *", ["2026-03-29T01:00Z"]],
     ["0 2 * * *", ["2026-03-29T01:00Z"]],
     ["59 1 * * *", ["2026-03-29T00:59Z"]],
     ["0 3 * * *", ["2026-03-29T01:00Z"]],
-    // Several ticks in the gap are due together, as one.
+    // Several ticks in the gap become one.
     ["0,30 2 * * *", ["2026-03-29T01:00Z"]],
     ["30 2,14 * * *", ["2026-03-29T01:00Z", "2026-03-29T12:30Z"]],
     // An interval skips the hour that the clock skips.
@@ -48,7 +48,7 @@ describe("when the clocks go back (Paris, 25 October 2026, 03:00 to 02:00)", () 
   const day = ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"] as const;
 
   test.each([
-    // A tick at a repeated time is due at the time's first occurrence.
+    // A tick at a repeated time is due only at its first occurrence.
     ["30 2 * * *", ["2026-10-25T00:30Z"]],
     ["0 2 * * *", ["2026-10-25T00:00Z"]],
     ["0 3 * * *", ["2026-10-25T02:00Z"]],

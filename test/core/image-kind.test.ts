@@ -7,7 +7,7 @@ const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
 
 const pixels = sharp({ create: { width: 9, height: 7, channels: 3, background: "teal" } });
 
-/** Returns the beginning of a file in the ISO base media format. */
+/** Returns the first box of a file in the ISO base media format. */
 function ftyp(...brands: string[]): Uint8Array {
   const [major = "", ...compatible] = brands;
   const size = Buffer.alloc(4);

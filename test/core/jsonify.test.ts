@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type { Jsonify } from "../faces/core.ts";
 
-/** Has the type `any`, as a value returned by a library may. */
+/** The type `any`, which a library may return. */
 type Anything = ReturnType<typeof JSON.parse>;
 
 describe("the type of a value after JSON", () => {

@@ -46,7 +46,7 @@ describe("listening", () => {
   });
 });
 
-/** Sends two requests, and waits until both are running. */
+/** Sends two requests, and waits until the server handles both. */
 async function askTwice() {
   const running = new Map<string | undefined, ServerResponse>();
   const both = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ async function askTwice() {
   return { server, answers, finish };
 }
 
-/** Waits until all earlier one-millisecond timers have fired. */
+/** Waits until every earlier one-millisecond timer has fired. */
 async function passTimers(): Promise<void> {
   await setTimeout(2);
 }
@@ -92,7 +92,7 @@ describe("connections", () => {
   });
 });
 
-/** A grace period longer than any test, in ms. */
+/** Grace period in ms, longer than any test. */
 const LONG = 3_600_000;
 
 describe("closing", () => {

@@ -16,7 +16,6 @@ const secret = "whsec_canary_3f9a";
 const apiKey = "key-canary-77b1";
 const words = "meet me at the old pier";
 
-/** Creates a logger that collects its lines. */
 function logger(level: LogLevel = "trace", secrets: readonly string[] = [secret, apiKey]) {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
@@ -102,7 +101,7 @@ describe("secrets", () => {
   test.each(ways)("%s would be there, were they not known", (_name, write) => {
     const { log, lines } = logger("trace", []);
     write(log, "a-word-like-any-other");
-    // The logger redacts the header because of its name.
+    // The logger redacts this header because of its name.
     if (lines[0]?.includes("authorization")) expect(lines[0]).toContain("[redacted]");
     else expect(lines[0]).toContain("a-word-like-any-other");
   });

@@ -5,7 +5,7 @@ import { commonVariables } from "./common-variables.ts";
 
 const known = variables;
 
-/** Returns the findings for these variables. The variables in `set` have a value. */
+/** `set` lists the known variables that have a value. */
 function found(env: Readonly<Record<string, string>>, set: readonly string[] = []) {
   return misspeltVariables(env, known, (name) => set.includes(name));
 }

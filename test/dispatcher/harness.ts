@@ -13,7 +13,7 @@ import { logSink } from "../support/log.ts";
 
 export type Handle = (job: Job) => Promise<unknown> | unknown;
 
-/** A dispatcher on an in-memory inbox, with a manual clock. */
+/** A dispatcher with a manual clock on an in-memory inbox. */
 export interface Harness {
   readonly inbox: SqliteInbox;
   readonly clock: ManualClock;
@@ -60,7 +60,7 @@ export function harness(
     scrub: (text) => text,
     ...options,
   });
-  // Start in a microtask, so that tests can first wrap the inbox's methods.
+  // Start in a microtask, so that tests can wrap the inbox's methods first.
   queueMicrotask(() => dispatcher.start());
   onTestFinished(async () => {
     await stop(dispatcher, clock);
@@ -70,16 +70,16 @@ export function harness(
   return { inbox, clock, dispatcher, log, failures };
 }
 
-/** Drains with a manual clock. Advances past the grace period of handlers that hang. */
+/** Drains with a manual clock, which moves past the grace period of handlers that hang. */
 export async function stop(dispatcher: Dispatcher, clock: ManualClock): Promise<void> {
   const drained = dispatcher.drain(10);
   await clock.advance(10);
-  // Grace period of an aborted handler.
+  // The grace period of an aborted handler.
   await clock.advance(1_000);
   await drained;
 }
 
-/** Returns a promise that the test resolves, and a promise that resolves when code waits for it. */
+/** Code waits at `pass()` until the test calls `open()`. `entered` resolves when code starts to wait. */
 export function gate(): {
   readonly open: () => void;
   readonly entered: Promise<void>;

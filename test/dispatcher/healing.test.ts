@@ -13,7 +13,7 @@ test("an idle lane with pending events is found within a minute and handled", as
   const inbox = new SqliteInbox({ file, clock });
   onTestFinished(() => inbox.close());
   await inbox.put(messages("1"), "webhook");
-  // Writes the lane, which would otherwise wait for its claim.
+  // Writes the new event's lane, which otherwise the first claim would do.
   await inbox.heal();
   const db = new Sqlite(file);
   db.exec("UPDATE lane SET ready_at = NULL, pending = 0");

@@ -9,7 +9,7 @@ import { harness } from "./harness.ts";
 const LANES = 50;
 const SIMULATED_MS = 120_000;
 
-/** Runs a handler that reads and then writes, on a platform that responds only to reads. */
+/** Runs a handler that reads and then writes, on a platform that only responds to reads. */
 async function scene(status: number): Promise<{ gets: number; posts: number; opened: number }> {
   const clock = new ManualClock(1_800_000_000_000);
   const seen = { gets: 0, posts: 0 };

@@ -5,7 +5,7 @@ import type { ErrorCode } from "../faces/errors.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** Returns the codes in the table below a heading. */
+/** Returns the codes in the table under a heading. */
 function codesIn(page: string, heading: string): string[] {
   const [, section = ""] = read(page).split(`\n${heading}\n`);
   const [table = ""] = section.split(/\n#/);
@@ -20,7 +20,7 @@ test("docs/reference/handlers.md lists the permanent codes, and no other", () =>
   expect(listed.sort()).toEqual([...permanentCodes].sort());
 });
 
-/** The decision for each code. The type makes a new code require a decision. */
+/** The decision for each code. The type forces a decision for every new code. */
 const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   NODE_TOO_OLD: "transient",
   CONFIG_INVALID: "transient",

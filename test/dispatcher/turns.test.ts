@@ -6,7 +6,7 @@ import type { Job } from "../faces/steps.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 
-/** Creates a harness whose handlers wait for their gates. Events are numbered starting at 1. */
+/** Creates a harness whose handlers wait at their gates. Event numbers start at 1. */
 function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
   const gates = Array.from({ length: events + 1 }, gate);
   const seen: string[] = [];
@@ -33,7 +33,7 @@ function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
     open: (...list: readonly number[]) => {
       for (const n of list) gates[n]?.open();
     },
-    /** Waits until the event's handler runs, and lets it take `ms`. */
+    /** Waits until the event's handler is running, and lets it take `ms`. */
     takes: async (n: number, ms: number) => {
       await gates[n]?.entered;
       await clock.advance(ms);
@@ -42,7 +42,7 @@ function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
   };
 }
 
-/** Makes heartbeats and ends of runs fail while `isAway` returns true. Returns the ends that succeeded. */
+/** Makes heartbeats and ends of runs fail while `isAway` returns true. Returns the ends that succeed. */
 function interruptStore(inbox: SqliteInbox, isAway: () => boolean): readonly string[] {
   const ends: string[] = [];
   const unlessAway = <T>(write: () => Promise<T>): Promise<T> =>
@@ -60,7 +60,7 @@ function interruptStore(inbox: SqliteInbox, isAway: () => boolean): readonly str
   return ends;
 }
 
-/** Delays the result of the next advance, after the advance was written, until the test opens the gate. */
+/** Holds back the result of the next advance, which has already been written, until the test opens the gate. */
 function holdAdvance(inbox: SqliteInbox): ReturnType<typeof gate> {
   const held = gate();
   const advance = inbox.advance.bind(inbox);
@@ -73,7 +73,7 @@ function holdAdvance(inbox: SqliteInbox): ReturnType<typeof gate> {
   return held;
 }
 
-/** Two events in one lane: the first is done, and the lane is advancing to the second. */
+/** Puts two events in one lane. The first is done, and the lane is advancing to the second. */
 async function goingOn(made: ReturnType<typeof gated>): Promise<ReturnType<typeof gate>> {
   const held = holdAdvance(made.inbox);
   await made.inbox.put(messages("1", "2"), "webhook");
@@ -117,7 +117,7 @@ describe("a lane goes on by itself", () => {
     for (const n of [1, 2, 3, 4, 5]) await takes(n, 333);
     await dispatcher.idle();
     expect(seen).toEqual(["1", "2", "3", "4", "5"]);
-    // Four events take more than a second.
+    // The first four events take more than a second.
     expect(claimed).toEqual(["1", "5"]);
   });
 
@@ -132,7 +132,7 @@ describe("a lane goes on by itself", () => {
     });
     await inbox.put(messages("1", "2"), "webhook");
     await takes(1, 2_000);
-    // One of the attempts is at the end of the lease.
+    // One of the retries comes at the end of the lease.
     await clock.advance(27_700);
     await takes(2, 3_000);
     await dispatcher.idle();
@@ -238,7 +238,7 @@ describe("in the moment in which a lane goes on", () => {
     const held = await goingOn(made);
     const drained = dispatcher.drain(5_000);
     held.open();
-    // The clock does not advance.
+    // The clock stands still.
     await drained;
     expect(seen).toEqual(["1"]);
     expect(await inbox.admin.show("2")).toMatchObject({ attempts: 0, history: [] });
@@ -269,7 +269,7 @@ describe("in the moment in which a lane goes on", () => {
     const made = gated(2);
     const { inbox, clock, dispatcher, seen, entered, open } = made;
     const held = await goingOn(made);
-    // There was no heartbeat for longer than the lease, as if the process had been suspended.
+    // No heartbeat for longer than the lease, as if the process had been suspended.
     inbox.extend = async (claims) => claims;
     await clock.advance(30_000);
     expect(made.claimed).toEqual(["1", "2"]);

@@ -19,7 +19,7 @@ describe("upkeep", () => {
     };
     await clock.advance(599_999);
     expect(batches).toBe(0);
-    // The first sweep, including its pauses: five phases, and a last batch that finds nothing.
+    // The first sweep, with its pauses: five phases, and a last batch that finds nothing.
     await clock.advance(1);
     await clock.advance(1_000);
     expect(batches).toBe(6);

@@ -10,7 +10,7 @@ const Count = object({ count: number().default(0) });
 type Counted = { count: number };
 const counting: BotOptions<Counted> = { state: Count };
 
-/** Counts the messages in a conversation, and replies with the number. */
+/** Counts the messages in a conversation, and replies with the count. */
 const count = (bot: Bot<Counted>) =>
   void bot.on("dm.message", async (ctx) => {
     const state = await ctx.state();
@@ -93,7 +93,7 @@ describe("the state of a conversation", () => {
 });
 
 describe("a state of several conversations", () => {
-  /** Starts two runs that both read the state before either ends. */
+  /** Starts two runs that both read the state before either of them ends. */
   async function conflict(register: (bot: Bot<Counted>, enter: () => Promise<void>) => void) {
     const world = new World();
     const both = gate();
@@ -127,7 +127,7 @@ describe("a state of several conversations", () => {
       each.onTimer("tick", (ctx) => ctx.reply("tick"));
     });
     expect(outcomes.toSorted()).toEqual(["STATE_CONFLICT", "done", "done"]);
-    // The repeated run is not an attempt, and observers are not notified of it.
+    // A run repeated after a conflict is not an attempt, and is not reported.
     expect(attempts).toEqual([1, 1, 1]);
     expect(seen).toEqual([]);
     expect(await bot.inbox.state("all")).toMatchObject({ value: '{"count":2}' });
@@ -165,7 +165,7 @@ describe("a state of several conversations", () => {
         runs.push(world.clock.now());
         all.count += 1;
         if (runs.length > 15) return;
-        // Another conversation always writes first.
+        // Let another conversation write first, every time.
         const ended = Promise.withResolvers<void>();
         const lane = `dm:other ${runs.length}`;
         listenTo(each, { run: (run) => run.lane === lane && ended.resolve() });

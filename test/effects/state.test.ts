@@ -5,7 +5,6 @@ import { Store } from "./support.ts";
 
 const Count = object({ count: number().default(0) });
 
-/** Reads and changes the lane's state. Returns the run's effects. */
 async function change(run: RunEffects, schema: Parameters<RunEffects["state"]>[1], by: object) {
   Object.assign(await run.state(undefined, schema), by);
   return await run.collect();

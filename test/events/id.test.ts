@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { idFamily, orderKey } from "../faces/events.ts";
 
-/** Compares keys byte by byte, as the stores do. */
+/** Compares keys byte by byte, as both stores do. */
 function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(orderKey(a)), Buffer.from(orderKey(b)));
 }
@@ -55,8 +55,8 @@ describe("ids of digits compare as numbers", () => {
 });
 
 /**
- * Returns the key that earlier versions made, which old inboxes contain: a decimal id as a number, any other id as
- * text.
+ * Returns the key that earlier versions generated, and that old inboxes still contain. A decimal id sorts as a number,
+ * and any other id as text.
  */
 function formerKey(id: string): string {
   return /^[0-9]+$/.test(id) ? orderKey(id) : `~${id}`;
@@ -81,7 +81,7 @@ const prefix = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-/** Generates numerals in a base whose digits ascend in ASCII. */
+/** Generates numbers for a base whose digits ascend in ASCII. */
 function numerals(base: number): fc.Arbitrary<bigint> {
   const near = BigInt(base) ** 3n;
   return fc.oneof(
@@ -247,6 +247,6 @@ test("an id that nearly is a number costs no more than its length", () => {
   for (const id of [`${"0".repeat(100_000)}x`, `${"1".repeat(100_000)}_`, "0".repeat(100_000)]) {
     orderKey(id);
   }
-  // With quadratic work, ids of this length would take several seconds; with linear work, they take a millisecond.
+  // In quadratic time, ids of this length would take several seconds. In linear time, they take a millisecond.
   expect(performance.now() - started).toBeLessThan(1_000);
 });

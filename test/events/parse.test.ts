@@ -130,7 +130,7 @@ describe("what section 6 shows no type of", () => {
   const activity = (type: EventType, fields: object) =>
     wireEvent(type, { ...payloads[type], ...fields });
 
-  /** Returns the payload after a round trip through JSON, which removes absent fields. */
+  /** The round trip through JSON drops absent fields. */
   function payloadOf(raw: unknown): unknown {
     return JSON.parse(JSON.stringify(readStoredEvent(JSON.stringify(raw)).payload));
   }

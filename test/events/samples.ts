@@ -21,7 +21,6 @@ export const payloads: {
   quote: activity,
 };
 
-/** Returns an event in wire format. */
 export function wireEvent(
   type: string,
   payload: unknown,

@@ -13,7 +13,7 @@ import {
 } from "../faces/events.ts";
 import { payloads, wireEvent } from "./samples.ts";
 
-// The compiler checks the types (`npm run check`); the tests check the values.
+// `npm run check` checks the types. These tests check the values.
 
 test("the type of an event narrows its payload", () => {
   const payloadOf = (event: KnownEvent): unknown => {
@@ -33,7 +33,7 @@ test("the type of an event narrows its payload", () => {
         expectTypeOf(event.payload).toEqualTypeOf<ActivityPayload>();
         return event.payload.actor.username;
       default:
-        // Every type has a case, so the switch is exhaustive.
+        // Every type has a case.
         expectTypeOf(event).toBeNever();
         return undefined;
     }

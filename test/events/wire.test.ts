@@ -4,7 +4,7 @@ import { readEvents } from "../faces/events.ts";
 
 const cut = (body: string) => readEvents(body)?.texts;
 
-/** Returns the elements of `events` according to `JSON.parse`. */
+/** Returns the elements of `events` as `JSON.parse` sees them. */
 function reference(body: string): unknown {
   try {
     const { events } = JSON.parse(body);

@@ -4,7 +4,7 @@ function inSrc(path: string): string {
   return fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 }
 
-// Programs and modules that tests run in separate processes.
+// Programs and modules that tests run as separate processes.
 export const CLI: string = inSrc("cli/main.ts");
 export const SQLITE_INBOX_MODULE: string = inSrc("inbox/sqlite/sqlite-inbox.ts");
 export const POSTGRES_INBOX_MODULE: string = inSrc("inbox/postgres/postgres-inbox.ts");
@@ -19,7 +19,7 @@ export const SCAFFOLDER_REPORT_SOURCE: string = inSrc("create/report.ts");
 export const CLI_SOURCES: string = inSrc("cli");
 export const INSTANCES_SOURCE: string = inSrc("inbox/postgres/shared.ts");
 
-// Schemas, one file per version.
+// Schemas, with one file per version.
 export const SQLITE_SCHEMA: string = inSrc("inbox/sqlite/sql");
 export const POSTGRES_SCHEMA: string = inSrc("inbox/postgres/sql");
 export const PLATFORM_SCHEMA: string = inSrc("platform/store/sql");

@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type CodeBlock, codeBlocks, pages, root } from "../docs/markdown.ts";
 
-/** A bot's file in a guide. */
+/** A file of a bot that a guide shows. */
 export interface GuideFile {
-  /** Name of the page, such as `commands`. */
+  /** Name of the guide's page, such as `commands`. */
   readonly guide: string;
   /** Path in the bot's folder, below `src` or `test`. */
   readonly path: string;
   readonly code: string;
 }
 
-/** Returns the path in a block's first line, or `undefined` if the block is not a bot's file. */
+/** Returns the path in a block's first line, or `undefined` if the block is not a file of a bot. */
 export function pathIn({ code }: Pick<CodeBlock, "code">): string | undefined {
   return /^\/\/ ((?:src|test)\/\S+)\n/.exec(code)?.[1];
 }
@@ -27,14 +27,14 @@ export const guideFiles: readonly GuideFile[] = pages
     }),
   );
 
-/** Examples in docs/reference/testing.md. Each runs on its own. */
+/** Examples in docs/reference/testing.md. Each of them runs on its own. */
 export const testingFiles: readonly GuideFile[] = pages
   .filter(({ path }) => path === join("docs/reference/testing.md"))
   .flatMap(codeBlocks)
   .filter(({ language }) => language === "ts")
   .map(({ code }, index) => ({ guide: "testing", path: `test/example-${index}.test.ts`, code }));
 
-/** Files in the assistant template, which is the result of following the guides. */
+/** Files of the assistant template, which is the result of following the guides. */
 export const assistantFiles: readonly GuideFile[] = ["src", "test"].flatMap((folder) => {
   const directory = join(root, "templates", "assistant", folder);
   return readdirSync(directory).map((name) => ({

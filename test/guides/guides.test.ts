@@ -10,7 +10,7 @@ import { assistantFiles, guideFiles, testingFiles } from "./files.ts";
 
 const run = promisify(execFile);
 
-/** Packages that the guides import. Bots install only service-bot. */
+/** Packages that the guides import and bots do not install. */
 const PACKAGES = ["express", "hono", "zod"];
 
 const guides = [...new Set(guideFiles.map(({ guide }) => guide))];
@@ -36,7 +36,7 @@ test("the tests of the guides pass, as do those of docs/reference/testing.md and
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, code);
   }
-  // All tests share one process, because starting a process takes longer than a guide's tests.
+  // All tests share a process, because starting one takes longer than running a guide's tests.
   const args = ["--test", "--test-isolation=none", "--test-reporter=spec", "**/test/*.test.ts"];
   const env = { PATH: process.env["PATH"] };
   const { stdout, failed } = await run(process.execPath, args, { cwd: folder, env }).then(

@@ -52,7 +52,7 @@ describe("two bots on one database", () => {
     const stopped = Date.now();
     await a.stop();
     await polled("b", b);
-    // Well before the lease would have expired.
+    // This is well before the lease would have expired.
     expect(Date.now() - stopped).toBeLessThan(10_000);
     expect(new Set(readers)).toEqual(new Set(["b"]));
     expect((await b.status()).instances).toMatchObject({
@@ -77,7 +77,7 @@ describe("two bots on one database", () => {
     expect(await shareOf(a)).toEqual({ perMinute: 11, left: 11, waiting: 0 });
     const b = await started(make(), false);
     expect(await shareOf(b)).toEqual({ perMinute: 5, left: 5, waiting: 0 });
-    // The first instance notices at its next heartbeat.
+    // The first instance notices the change at its next heartbeat.
     while ((await shareOf(a))?.perMinute !== 5) await clock.advance(1_000);
     await a.stop();
     while ((await shareOf(b))?.perMinute !== 11) await clock.advance(1_000);
@@ -116,7 +116,7 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     while ((await leaderOf(a))?.holder === undefined) await clock.advance(0);
     const b = await make();
     await listening(place, 2);
-    /** Advances the clock a few seconds at a time, and waits for the database in between. */
+    /** Moves the clock a few seconds at a time, and waits for the database in between. */
     const pass = async (ms: number) => {
       const step = Math.min(ms, 2_500);
       for (let passed = 0; passed < ms; passed += step) {
@@ -142,12 +142,12 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     expect((await leaderOf(b))?.holder).toBe((await a.status()).instances?.self);
     log.add("1");
     await deliver(b, "1");
-    // The next heartbeat sends the time to every instance.
+    // The next heartbeat spreads the time to every instance.
     await pass(6_000);
     expect((await a.status()).lastDeliveryAt).toBe((await b.status()).lastDeliveryAt);
     expect((await a.status()).lastDeliveryAt).toBeDefined();
     await pass(50_000);
-    // The audit finds the event before the webhook delivers it to the other instance.
+    // The audit finds this event before the webhook delivers it to the other instance.
     log.add("2");
     await pass(5_000);
     await deliver(b, "2");
@@ -159,7 +159,7 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     const [mine, seen] = [await a.status(), await b.status()];
     expect(seen.modeReason).toBe(mine.modeReason);
     expect(seen.modeReason).toContain("did not arrive by webhook");
-    // The other instance reads the position shortly afterwards.
+    // The other instance reads the position soon afterwards.
     while ((await b.status()).log?.cursor !== (await a.status()).log?.cursor) await pass(1_000);
     // The next leader takes over the mode and its reason.
     const stopping = a.stop();

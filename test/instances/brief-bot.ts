@@ -1,4 +1,4 @@
-/** A bot that stops without a grace period, on a fast clock. Tests run this file as a process. */
+/** A bot that stops without a grace period and runs on a manual clock. Tests run this file as a process. */
 import { setTimeout } from "node:timers/promises";
 import { Bot } from "../../src/index.ts";
 import { ManualClock } from "../faces/testing.ts";

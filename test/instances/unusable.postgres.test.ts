@@ -21,7 +21,6 @@ function make({ url, schema }: Place, options: BotOptions = {}): Bot {
   });
 }
 
-/** Starts a bot on a manual clock. */
 async function running(
   prepare: (bot: Bot) => unknown = () => undefined,
   { listen = false, ...options }: BotOptions & { readonly listen?: boolean } = {},
@@ -37,7 +36,7 @@ async function running(
   return { place, clock, sink, bot, ready };
 }
 
-/** Starts a bot whose first handler runs until `end`, and ignores its abort signal. */
+/** Starts a bot whose first handler ignores its abort signal and runs until `end`. */
 async function atWork() {
   const work = gate();
   const signals: AbortSignal[] = [];
@@ -80,7 +79,7 @@ const errorsIn = ({ records }: Pick<ReturnType<typeof logSink>, "records">) =>
 
 const instances = (place: Place) => look(place, `SELECT id FROM ${place.schema}.instance`);
 
-/** Creates a membership without a database. Also returns the membership's calls. */
+/** Creates a membership without a database, and records its calls. */
 function member(shared: Partial<MembershipOptions["shared"]> = {}) {
   const calls: string[] = [];
   const clock = new ManualClock(0);

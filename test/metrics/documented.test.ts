@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Family, labelsOf } from "./scrape.ts";
 import { dm, scrape, World } from "./world.ts";
 
-/** A row in a table of docs/operate/metrics.md. */
+/** A table row in docs/operate/metrics.md. */
 interface Row {
   readonly name: string;
   readonly type: string;
@@ -33,7 +33,7 @@ const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) 
 
 const text = readFileSync(join(root, "docs/operate/metrics.md"), "utf8");
 
-/** Starts a bot with all features, and causes every label of those metrics whose series appear only on first use. */
+/** Starts a bot with every feature. Some series appear only on first use, so it also causes each of their labels. */
 async function busyBot(): Promise<Bot> {
   const world = new World();
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;

@@ -7,7 +7,6 @@ test("two instances on PostgreSQL report the leader, and the database's metrics"
   const options = { databaseUrl: url, databaseSchema: schema };
   const world = new World();
   const [one, other] = [await world.start(options), await world.start(options)];
-  // Waits for the network.
   while ((await one.status()).instances?.poller?.holder === undefined) await world.clock.advance(0);
   await world.deliver(one, [dm("1"), dm("1")]);
   const both = async (name: string) => [await value(one, name), await value(other, name)];

@@ -116,7 +116,7 @@ describe("the platform", () => {
   test.each([
     [401, {}, "401", 1],
     [403, { code: "AGENT_SCOPE_MISSING" }, "403", 1],
-    // The second request probes whether the whole app is refused.
+    // The second request probes whether the platform rejects the whole app.
     [403, {}, "403", 2],
     [403, { code: "BLOCKED" }, "403", 0],
   ])("a token that is refused with %i %j is counted, and not who is blocked", async (...given) => {
@@ -126,7 +126,7 @@ describe("the platform", () => {
       one.onUnknown(({ client }) => client.me());
     });
     world.answer = () => Response.json({ error: { message: "no", ...error } }, { status });
-    // Without an account in the payload, only the handler sends requests.
+    // With no account in the payload, only the handler sends requests.
     await world.deliver(bot, [{ ...dm("1"), type: "poll.closed", payload: {} }]);
     await bot.idle();
     expect(await value(bot, "service_bot_token_refused_total", { status: label })).toBe(count);

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { root } from "../docs/markdown.ts";
 
-/** Paths of the files for operators. */
 export const folder: string = join(root, "templates", "operations");
 export const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 

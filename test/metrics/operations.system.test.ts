@@ -40,7 +40,7 @@ describe.skipIf(missing !== "")(`promtool${missing}`, () => {
     await world.deliver(bot, [dm("1")]);
     await bot.idle();
     expect(check(["check", "metrics"], await scrapeText(bot))).toBe("");
-    // Positive control: the check finds a counter that has no help text and not the usual name.
+    // Positive control: the check reports a counter without a help text or the usual suffix.
     expect(check(["check", "metrics"], "# TYPE a counter\na 1\n")).toContain("_total");
   });
 
@@ -48,7 +48,7 @@ describe.skipIf(missing !== "")(`promtool${missing}`, () => {
     const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
     const records = exprs.map((expr, n) => ({
       record: `panel:${n}`,
-      // Grafana replaces its variables before it sends a query.
+      // Grafana replaces these variables before it sends a query.
       expr: expr.replaceAll("$__rate_interval", "5m").replaceAll(/\$\w+/g, ".*"),
     }));
     const file = join(temporaryFolder(), "dashboard.yml");

@@ -1,4 +1,3 @@
-/** A metric in a scrape. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -12,7 +11,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Parses Prometheus' text format. Throws on unknown lines. */
+/** Parses Prometheus's text format. @throws {Error} if a line is unknown */
 export function readScrape(text: string): ReadonlyMap<string, Family> {
   const families = new Map<string, Family & { samples: Sample[] }>();
   let current: (Family & { samples: Sample[] }) | undefined;
@@ -43,7 +42,7 @@ function readSample(line: string): Sample {
   };
 }
 
-/** Maps a label's values to the samples that have these other labels. */
+/** Returns the values of the samples that have these labels. */
 export function valuesOf(
   families: ReadonlyMap<string, Family>,
   name: string,
@@ -56,7 +55,7 @@ export function valuesOf(
     .map(({ value }) => value);
 }
 
-/** Returns a metric's label names, without a histogram's `le`. */
+/** Returns a metric's label names, except a histogram's `le`. */
 export function labelsOf({ samples }: Family): readonly string[] {
   const names = samples.flatMap(({ labels }) => Object.keys(labels));
   return [...new Set(names)].filter((name) => name !== "le");

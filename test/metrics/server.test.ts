@@ -19,7 +19,7 @@ async function serve(host = "127.0.0.1") {
   return listening;
 }
 
-/** Returns the status for a request with this Host header. */
+/** Returns the status of a request with this Host header. */
 async function statusFor(url: string, host: string): Promise<number | undefined> {
   const asked = request(url, { headers: { host } }).end();
   const [answer] = await once(asked, "response");
@@ -89,7 +89,7 @@ describe("the port of the metrics", () => {
     await asked.promise;
     asking.socket?.write("1\r\nx\r\n".repeat(100_000));
     await gone;
-    // Shorter than the server's time limit for requests, which would close the connection too.
+    // This timeout is shorter than the server's request timeout, which would also close the connection.
   }, 10_000);
 
   test("an answer that fails is 500, without a reason", async () => {

@@ -8,13 +8,12 @@ import { type Family, readScrape, valuesOf } from "./scrape.ts";
 export const SECRET = "whsec_of_this_test";
 export const API_KEY = "for-tests-only";
 
-/** A bot with metrics and a manual clock. The test sets the platform's response. */
+/** A bot with metrics and a manual clock. Tests may replace the platform's responses. */
 export class World {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly log: FakeLog = new FakeLog(this.clock);
-  /** Overrides the platform's response. */
   answer: ((url: string, init: RequestInit) => Promise<Response> | Response) | undefined;
-  /** How far the platform's clock is ahead, in ms. */
+  /** Lead of the platform's clock, in ms. */
   platformAheadMs = 0;
 
   async start(options: BotOptions = {}, register: (bot: Bot) => void = none): Promise<Bot> {
@@ -68,7 +67,6 @@ export class World {
 
 function none(): void {}
 
-/** Returns a direct message in wire format. */
 export function dm(id: string, more: object = {}): object {
   const from = { userId: "u", username: "ada", name: "Ada" };
   const payload = { conversationId: `c${id}`, from, excerpt: "hi" };
@@ -84,7 +82,6 @@ export async function scrapeText(bot: Bot): Promise<string> {
   return await answer.text();
 }
 
-/** Returns the only value of a metric with these labels. */
 export async function value(
   bot: Bot,
   name: string,

@@ -20,13 +20,12 @@ interface MutantResult {
 }
 
 /**
- * Folders in src that implement promises. The quick tests in the test folder with the same name must detect their
- * mutants.
+ * Folders in src that implement promises. Quick tests in the test folder of the same name must detect their mutants.
  */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   signature: [],
   receiver: [],
-  // PostgreSQL has no quick tests, and a copy only runs while no bot is running.
+  // PostgreSQL has no quick tests, and a copy only runs while no bot does.
   inbox: ["!src/inbox/postgres/**", "!src/inbox/copy.ts", "!src/inbox/sqlite/copy*.ts"],
   dispatcher: [],
   router: [],
@@ -67,9 +66,9 @@ function optionsFor(path: string): object {
       path.endsWith(".ts") ? `src/${path}` : `src/${path}/**/*.ts`,
       ...(FOLDERS[folder] ?? []),
     ],
-    // Messages may have any wording, and an empty string is not valid SQL.
+    // The wording of a message may change, and an empty string is not valid SQL.
     mutator: { excludedMutations: ["StringLiteral"] },
-    // A value that is computed once per module, such as a constant, would need a process for each mutant.
+    // A value that is computed once per module, such as a constant, would need a process per mutant.
     ignoreStatic: true,
     testRunner: "vitest",
     vitest: {
@@ -79,7 +78,7 @@ function optionsFor(path: string): object {
     coverageAnalysis: "perTest",
     concurrency: 2,
     timeoutMS: 30_000,
-    // Stryker cannot read a tsconfig.json, because TypeScript 7 has no API for reading it.
+    // Stryker cannot read tsconfig.json, because TypeScript 7 has no API for that.
     tsconfigFile: "none",
     ignorePatterns: ["bench", "coverage", "dist"],
     tempDirName: "coverage/mutants/sandbox",
@@ -92,7 +91,7 @@ function optionsFor(path: string): object {
 }
 
 function rowOf(path: string, results: readonly MutantResult[], minutes: number): string {
-  // Stryker also reports known results for other files in the folder.
+  // Stryker also reports earlier results for other files in the folder.
   const own = results.filter(({ fileName }) => fileName.includes(`src/${path}`));
   const count = (...statuses: readonly string[]) =>
     own.filter(({ status }) => statuses.includes(status)).length;

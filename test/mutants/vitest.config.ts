@@ -1,6 +1,9 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
-/** Runs the quick tests in one folder, which test/mutants/main.ts chooses. Skips tests that take seconds each. */
+/**
+ * Runs the quick tests in a single folder, which test/mutants/main.ts chooses. Skips tests that take several seconds
+ * each.
+ */
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ["**/*.test.ts"],

@@ -11,7 +11,7 @@ import { logSink } from "../support/log.ts";
 
 const page = readFileSync(join(root, "docs/operate/channels.md"), "utf8");
 
-/** Returns each channel's fields in the table below a heading of docs/operate/channels.md. */
+/** Returns each channel's fields, as the table under a heading of docs/operate/channels.md lists them. */
 function documented(heading: string): ReadonlyMap<string, readonly string[]> {
   const [, text = ""] = page.split(`\n## ${heading}\n`);
   const [table = ""] = text.split("\n## ");
@@ -28,7 +28,7 @@ function documented(heading: string): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** Records every message on every channel in this process until the test ends. */
+/** Records every message on every channel of this process until the test ends. */
 function hearAll(): { facts: [string, object][]; work: [string, object][] } {
   const facts: [string, object][] = [];
   const work: [string, object][] = [];
@@ -47,8 +47,8 @@ function hearAll(): { facts: [string, object][]; work: [string, object][] } {
 }
 
 /**
- * Runs a bot that publishes on all channels, through valid and invalid deliveries, steps, failures, outages, and a
- * change of mode.
+ * Runs a bot that publishes on all channels: through valid and invalid deliveries, steps, failures, outages, and a mode
+ * change.
  */
 async function busyBot(): Promise<Bot> {
   const world = new World();

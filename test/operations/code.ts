@@ -5,7 +5,7 @@ import { type Config, loadConfig, defaults as optionDefaults } from "../faces/bo
 export const root: string = join(import.meta.dirname, "../..");
 export const operations: string = join(root, "templates/operations");
 
-/** Configuration of a bot that sets only the required variables. */
+/** The configuration of a bot that sets only the required variables. */
 export const defaults: Config = loadConfig({
   SERVICE_BASE_URL: "https://platform.example.org",
   SERVICE_API_KEY: "sbk_any",
@@ -13,7 +13,7 @@ export const defaults: Config = loadConfig({
 });
 
 /**
- * Longest time to stop according to docs/deploy/overview.md, in ms: the grace period or the drain, and then the store.
+ * Longest shutdown according to docs/deploy/overview.md, in ms: the grace period or the drain, then closing the store.
  */
 export function longestStopMs(drainMs: number = defaults.drainMs): number {
   const [, seconds, more] = find(

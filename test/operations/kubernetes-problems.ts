@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { defaults, longestStopMs } from "./code.ts";
 import type { Manifest, Probe } from "./kubernetes.ts";
 
-/** Returns one sentence for each part of a manifest that would fail or contradicts the documentation. */
+/** Returns a sentence for each part of a manifest that would fail, or that contradicts the documentation. */
 export function problemsOf(manifest: Manifest): string[] {
   return [
     ...namesAndPorts(manifest),
@@ -72,7 +72,6 @@ function stopping(manifest: Manifest): string[] {
   });
 }
 
-/** In ms. */
 function drainMs(manifest: Manifest): number {
   return Number(manifest.env("DRAIN_MS") ?? defaults.drainMs);
 }

@@ -9,7 +9,7 @@ beforeAll(async () => {
   modules = await installPeer("kubernetes");
 }, INSTALL_TIMEOUT_MS);
 
-/** Returns the compiler's errors for the resources as typed literals, which reject unknown fields. */
+/** Type-checks the resources as literals, so that unknown fields are errors too. Returns the compiler's errors. */
 async function complaintsAbout(manifests: readonly Manifest[]): Promise<string> {
   const resources = manifests.flatMap((manifest) => manifest.resources);
   const literals = resources.map(

@@ -17,7 +17,7 @@ test.each(workloads)("%s agrees with the bot and the Dockerfile", (name) => {
 test("what is mounted and who runs it are as in the starter's Dockerfile", () => {
   const dockerfile = readFileSync(join(root, "templates/starter/Dockerfile"), "utf8");
   expect(dockerfile).toContain("WORKDIR /bot\n");
-  // The id of the user `node` in the official images.
+  // In the official images, the user `node` has the id 1000.
   expect(dockerfile).toContain("USER node\n");
   for (const name of workloads) {
     expect(new Manifest(name).pod.securityContext).toMatchObject({

@@ -85,7 +85,7 @@ interface IngressPath {
   };
 }
 
-/** The fields of each kind that the tests read. kubernetes.system.test.ts compares them with Kubernetes' types. */
+/** The fields that the tests read, by kind. kubernetes.system.test.ts compares them with Kubernetes' own types. */
 interface Kinds {
   readonly StatefulSet: StatefulSet;
   readonly Deployment: Deployment;
@@ -126,12 +126,12 @@ export const manifestFiles: readonly string[] = readdirSync(join(operations, "ku
 /** Manifest files that run a bot, one per store. */
 export const workloads: readonly string[] = ["postgres.yaml", "sqlite.yaml"];
 
-/** Returns the manifest with its commented lines for metrics enabled. */
+/** Uncomments the manifest's lines for metrics. */
 export function withMetrics(text: string): string {
   return text.replaceAll(/^( *)# (- | {2})/gm, "$1$2");
 }
 
-/** A manifest file's resources, as changed by `change`. */
+/** The resources in a manifest file, as changed by `change`. */
 export class Manifest {
   readonly resources: readonly Resource[];
 

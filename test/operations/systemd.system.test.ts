@@ -81,7 +81,7 @@ describe.skipIf(missing)("what systemd says", () => {
   });
 });
 
-/** Runs as another user, because SQLite makes more system calls as root. */
+/** Another user if the tests run as root, because SQLite makes more system calls as root. */
 const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 
 test.skipIf(noTrace)(
@@ -127,14 +127,14 @@ function verify(content: string): string {
   const { stdout, stderr } = spawnSync("systemd-analyze", ["verify", written(content)], {
     encoding: "utf8",
   });
-  // Skips findings about the machine's own units, and about Node's path.
+  // Ignore findings about the machine's own units, and about the path of Node.
   return `${stdout}${stderr}`
     .split("\n")
     .filter((line) => line.includes("service-bot@") && !line.includes("/usr/bin/node"))
     .join("\n");
 }
 
-/** Exposure from 0 (safe) to 10. */
+/** Returns the exposure level, from 0 (safe) to 10. */
 function exposure(content: string): number {
   const args = ["security", "--offline=true", "--no-pager", written(content)];
   const { stdout } = spawnSync("systemd-analyze", args, { encoding: "utf8" });
@@ -149,7 +149,7 @@ function written(content: string): string {
   return path;
 }
 
-/** Returns the system calls that the unit's filters permit. */
+/** Returns the system calls that the unit's filters allow. */
 function allowedCalls(): ReadonlySet<string> {
   const allowed = new Set<string>();
   for (const filter of unit.all("SystemCallFilter")) {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A systemd unit's settings. A repeated setting has all of its values. */
+/** The settings of a systemd unit. A repeated setting keeps all of its values. */
 export class Unit {
   readonly #settings: Map<string, string[]>;
 
@@ -18,7 +18,7 @@ export class Unit {
     );
   }
 
-  /** Returns a setting's only value, or `undefined` if it is not set. @throws if the setting is repeated */
+  /** Returns a setting's only value, or `undefined` if it is not set. @throws {Error} if it is set twice */
   value(name: string): string | undefined {
     const all = this.all(name);
     if (all.length > 1) throw new Error(`${name} is set ${all.length} times`);

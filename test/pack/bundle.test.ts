@@ -5,7 +5,6 @@ import { bundle } from "../../scripts/pack/bundle.ts";
 import { thirdPartyNotices } from "../../scripts/pack/third-party.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Bundles a temporary package with these files in node_modules. */
 async function bundled(files: Readonly<Record<string, string>>) {
   const folder = temporaryFolder();
   for (const [path, text] of Object.entries({ "package.json": '{"type":"module"}', ...files })) {

@@ -8,7 +8,7 @@ import { root } from "../create/harness.ts";
 import { run } from "../faces/create.ts";
 import { writeEntries } from "./unpack.ts";
 
-/** Path relative to src. The page is built for browsers. */
+/** The page, which is built for browsers. Path relative to src. */
 const PORTAL = "platform/portal/";
 
 describe("the packed library", { timeout: 120_000 }, () => {
@@ -47,7 +47,7 @@ describe("the packed library", { timeout: 120_000 }, () => {
     for (const imported of importsOf(path)) follow(imported.replace(/\.js$/, ".d.ts"), needed);
   }
 
-  /** Returns an entry's relative imports, as paths in the tarball. */
+  /** Returns the relative imports of an entry, as paths in the tarball. */
   function importsOf(path: string): string[] {
     const text = entries.get(path)?.text ?? "";
     const asked = text.matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
@@ -80,7 +80,7 @@ describe("the packed library", { timeout: 120_000 }, () => {
 
   test("no module asks for a .ts file", () => {
     for (const [path, { text }] of entries) {
-      // The page contains generated bot tests, which have their own imports.
+      // The page contains generated bot tests with imports of their own.
       if (path.startsWith(`package/dist/${PORTAL}`)) continue;
       if (/\.(?:js|d\.ts)$/.test(path)) expect(text, path).not.toMatch(/from "\.{1,2}\/[^"]+\.ts"/);
     }
@@ -117,7 +117,7 @@ describe("the packed library", { timeout: 120_000 }, () => {
   });
 
   test("the client works on its own, and brings along neither the database nor a web server", async () => {
-    // The folder is inside the checkout, where Node finds the dependencies.
+    // The folder is inside the checkout, so that Node finds the dependencies.
     const cache = join(root, "node_modules", ".cache");
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, "pack-"));

@@ -58,7 +58,8 @@ describe("what would be published", { timeout: 120_000 }, () => {
   });
 
   test("the types are right wherever an ESM package is imported", async () => {
-    // Skips Node 10, which does not support `exports`, and `require` of ESM, which works since Node 22.12.
+    // The profile skips Node 10, which does not support `exports`. The rule skips `require` of ESM, which works since
+    // Node 22.12.
     const rules = ["--profile", "node16", "--ignore-rules", "cjs-resolves-to-esm"];
     const { code, output } = await areTheTypesWrong.run([library.path, ...rules]);
     expect(code, output).toBe(0);
@@ -226,7 +227,7 @@ async function manifestIn(tarball: string) {
   return JSON.parse(readTar(await readFile(tarball)).get("package/package.json")?.text ?? "");
 }
 
-/** Returns the names exported by each entry that has declarations. */
+/** Returns the exported names of each entry that has declarations. */
 async function entriesOf(tarball: string): Promise<Record<string, string[]>> {
   const files = readTar(await readFile(tarball));
   const { exports }: { exports: Record<string, string | { types: string }> } =
@@ -241,7 +242,7 @@ async function entriesOf(tarball: string): Promise<Record<string, string[]>> {
 }
 
 async function importedNames(tarball: string, entries: readonly string[]): Promise<unknown> {
-  // The folder is inside the checkout, where Node finds the dependencies.
+  // The folder is inside the checkout, so that Node finds the dependencies.
   const cache = join(root, "node_modules", ".cache");
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, "published-"));
@@ -260,7 +261,6 @@ async function importedNames(tarball: string, entries: readonly string[]): Promi
   }
 }
 
-/** Returns a new bot's files by path, without its secrets. */
 async function made(
   script: string,
   argv: readonly string[],
@@ -288,7 +288,7 @@ async function made(
   }
 }
 
-/** Removes long random values, because each bot has its own secrets. */
+/** Removes long random values, because every bot has its own secrets. */
 function withoutSecrets(env: string): string {
   return env.replace(/^(\w+=\D*?)[\da-f]{32,}$/gm, "$1…");
 }

@@ -7,7 +7,6 @@ export async function unpack(tarball: string, folder: string): Promise<void> {
   await writeEntries(readTar(await readFile(tarball)), folder);
 }
 
-/** Writes the entries of a parsed tarball into a folder. */
 export async function writeEntries(
   entries: ReadonlyMap<string, TarEntry>,
   folder: string,

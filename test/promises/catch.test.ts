@@ -9,7 +9,7 @@ const broken = (): never => {
   throw new Error("the handler is broken");
 };
 
-/** Delivers one message to a bot, and waits until the event has ended. */
+/** Delivers a message to a bot, and waits until its event has ended. */
 async function handleOne(register: (bot: Bot) => void, options: BotOptions = {}) {
   const world = new World();
   const bot = await world.startBot(register, { maxAttempts: 3, ...options });
@@ -35,7 +35,7 @@ describe("bot.catch", () => {
     expect(attempts).toEqual([[3, "the handler is broken"]]);
     expect(sent).toEqual(["Sorry, that did not work."]);
     expect(dead).toMatchObject([{ error: "Error: the handler is broken" }]);
-    // The conversation continues.
+    // The conversation goes on.
     await world.deliver(bot, world.write("ada", "again"));
     await world.settle(bot);
     expect(world.sentTo("ada")).toEqual(["Sorry, that did not work.", "next"]);
@@ -192,7 +192,7 @@ const apologise = (bot: Bot) => {
   bot.catch((_error, ctx) => ctx.reply("Sorry."));
 };
 
-/** The first pass was the handler's reply; the second is the error boundary's reply. */
+/** The first time a point is passed, the handler is replying. The second time, the error boundary is. */
 const points: readonly Failpoint[] = [
   "before intent",
   "after intent",
@@ -219,11 +219,11 @@ describe("a bot that is killed in bot.catch", () => {
   test("again by what it does is not run for ever", async () => {
     const world = new World();
     const seen: string[] = [];
-    // Each bot is killed at the step that its handler or error boundary has reached.
+    // Kill each bot at the step that its handler or error boundary has reached.
     for (let lives = 0; lives < 5; lives++) {
       let copy: string | undefined;
       const die = (where: string) => () => {
-        // A killed bot has no further effects.
+        // After this point, a killed bot has no effects.
         if (copy === undefined) {
           seen.push(where);
           copy = world.copyInbox();

@@ -12,7 +12,7 @@ const answerTwice = (bot: Bot) =>
     await ctx.reply(excerpt === "twins" ? excerpt : `2: ${excerpt}`);
   });
 
-/** A lane that advances to its next event needs no claim, so only the first claim is certain to happen. */
+/** A lane that advances to its next event needs no claim, so only the first claim is certain. */
 const MAX_HITS = { claim: 1, other: 3 } as const;
 
 const cases = failpoints.flatMap((at) => {
@@ -52,7 +52,7 @@ test.each(cases)(
   },
 );
 
-/** The log has one page, so there is one `put`. Commits are counted over the whole run. */
+/** The log has a single page, so `put` happens once. Commits are counted over the whole run. */
 const arrivals = [
   { at: "before put", hit: 1 },
   { at: "after put", hit: 1 },
@@ -67,7 +67,7 @@ test.each(arrivals)(
     const polling = { delivery: "polling", startFrom: "oldest" } as const;
     const kill = killAt(world, at, hit);
     for (const text of ["hello", "twins"]) world.write("ada", text);
-    // The cursor stays before events younger than a minute.
+    // The cursor never passes events younger than a minute.
     await world.clock.advance(120_000);
     await world.startBot(answerTwice, { ...polling, fetch: kill.fetch });
     for (let n = 0; !kill.isDone() && n < 20; n++) await world.clock.advance(1_000);
@@ -82,7 +82,7 @@ test.each(arrivals)(
 const counting = { state: object({ count: number().default(0), reminded: number().default(0) }) };
 type Counting = { count: number; reminded: number };
 
-/** Counts messages and reminders, replies to both with the number, and sets a timer for each message. */
+/** Counts messages and reminders, replies to each with the count, and sets a timer for each message. */
 const countAndRemind = (bot: Bot<Counting>) => {
   bot.on("dm.message", async (ctx) => {
     const state = await ctx.state();

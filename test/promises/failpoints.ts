@@ -4,7 +4,7 @@ import type { Fetch } from "../faces/client.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import type { World } from "./world.ts";
 
-/** Points in an event's life. The state on disk differs between any two of them. */
+/** Points in the life of an event. The state on disk differs between any two of them. */
 export const failpoints = [
   "before put",
   "before commit",
@@ -25,7 +25,7 @@ export const failpoints = [
 export const timerFailpoints = ["before fire", "after fire"] as const;
 export type Failpoint = (typeof failpoints)[number] | (typeof timerFailpoints)[number];
 
-/** The inbox's methods between the failpoints. */
+/** The inbox methods between the failpoints. */
 const METHODS = {
   put: ["put"],
   claim: ["claim"],
@@ -41,7 +41,7 @@ export interface FailpointWatch {
   remove(): void;
 }
 
-/** Sets the failpoints of every SQLite inbox in this process. An error from `pass` aborts the operation. */
+/** Sets the failpoints in every SQLite inbox of this process. An error thrown by `pass` aborts the operation. */
 export function watchFailpoints(pass: (at: Failpoint) => void): FailpointWatch {
   const names: readonly (keyof typeof METHODS)[] = [
     "put",
@@ -74,7 +74,7 @@ function encloseMethod(
   method: keyof SqliteInbox,
   pass: (at: Failpoint) => void,
 ): () => void {
-  // Gives methods with several signatures a common type, because the arguments are only passed on.
+  // The arguments are only passed on, so methods with different signatures can share this type.
   const prototype: Record<string, (...given: unknown[]) => Promise<unknown>> =
     SqliteInbox.prototype as never;
   const original = prototype[method];
@@ -90,7 +90,7 @@ function encloseMethod(
   };
 }
 
-/** Returns true for an empty claim, or for a check for due timers that finds none. Neither changes the disk. */
+/** Returns true for a claim that found no lane, or a check that found no due timer. Neither changes the disk. */
 function isEmpty(result: unknown): boolean {
   const { length, fired }: { length?: number; fired?: number } = Object(result);
   return length === 0 || fired === 0;
@@ -111,16 +111,19 @@ function encloseCommit(pass: (at: Failpoint) => void): () => void {
 
 /** Kills a bot at a failpoint. */
 export interface Kill {
-  /** Passed to the bot that is to be killed. */
+  /** Pass this `fetch` to the bot to kill. */
   readonly fetch: Fetch;
   readonly isDone: () => boolean;
-  /** Removes the failpoints. Returns the copy of the inbox. @throws if the bot never passed the failpoint */
+  /**
+   * Removes the failpoints, and returns the path of the inbox's copy. @throws {Error} if the bot never reached the
+   * failpoint
+   */
   readonly bury: () => string;
 }
 
 /**
- * Kills a bot at a failpoint without a process: copies the inbox on disk when the failpoint is reached, and makes every
- * later request and write by the bot fail.
+ * Kills a bot at a failpoint without a separate process. When the bot reaches the failpoint, the inbox is copied as it
+ * is on disk, and every later request and write by the bot fails.
  */
 export function killAt(world: World, at: Failpoint, hit: number): Kill {
   let passes = 0;

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const BOT = fileURLToPath(new URL("../e2e/answering-bot.ts", import.meta.url));
 
-/** Starts a process with a bot that replies twice to each message, and registers the bot's URL with the platform. */
+/** Starts a bot process that replies twice to each message, and registers its URL with the platform. */
 async function startBot(platform: Platform, file: string): Promise<TestProcess> {
   const bot = new TestProcess([BOT], {
     bareEnv: true,
@@ -42,7 +42,7 @@ test("a process killed with -9 in the middle of an answer loses nothing and says
     }
     if (entry.kind !== "api" || entry.created?.messageId === undefined) return;
     answers += 1;
-    // The platform has the reply, but the bot has no response.
+    // The platform has the reply, but the bot has not received the response.
     if (answers === 5) first.kill("SIGKILL");
   });
   const people = ["ada", "ben", "cleo"];

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const SECRET = "whsec_of_this_test";
 
-/** Longest wait, in ms of the manual clock. A longer wait fails. */
+/** Longest wait, in ms of the manual clock. After this time, the test fails. */
 const MAX_SETTLE_MS = 10 * 60_000;
 
 export interface DeliveredEvent {
@@ -18,17 +18,16 @@ export interface DeliveredEvent {
   readonly payload: { readonly conversationId: string };
 }
 
-/** A platform, a manual clock, and bots on real SQLite files, all in one process. */
+/** A platform, a manual clock and bots on real SQLite files, all in one process. */
 export class World {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
   readonly log: ReturnType<typeof logSink> = logSink();
-  /** File of the next bot's inbox. */
   file: string = join(temporaryFolder(), "bot.db");
   readonly fetch: NonNullable<BotOptions["fetch"]> = this.platform.fetch;
   #events = 0;
 
-  /** Starts a bot without a port. The bot stops when the test ends. */
+  /** Starts a bot that does not listen on a port, and stops when the test ends. */
   async startBot<S>(register: (bot: Bot<S>) => void, options: BotOptions<S> = {}): Promise<Bot<S>> {
     const bot = new Bot<S>({
       env: {},
@@ -51,7 +50,7 @@ export class World {
     return bot;
   }
 
-  /** Sends a user's message. The platform stores it; the event is not delivered yet. */
+  /** Writes a user's message to the platform. Its event is not delivered yet. */
   write(conversationId: string, text: string): DeliveredEvent {
     this.#events += 1;
     const event = {
@@ -69,7 +68,7 @@ export class World {
     return event;
   }
 
-  /** Delivers events to the bot's webhook in one batch. Returns the response's status. */
+  /** Delivers events to the bot's webhook in one batch. Returns the status of the response. */
   async deliver(bot: Pick<Bot, "handle">, ...events: readonly DeliveredEvent[]): Promise<number> {
     const body = JSON.stringify({ events });
     const signature = sign(body, SECRET, this.clock.now() / 1000);
@@ -78,14 +77,14 @@ export class World {
     return (await bot.handle(request)).status;
   }
 
-  /** Returns the bot's texts in a conversation, in order. */
+  /** Returns the texts that the bot sent to a conversation, in order. */
   sentTo(conversationId: string): string[] {
     return this.platform.sent
       .filter((sent) => sent.kind === "dm" && sent.conversationId === conversationId)
       .map(({ text }) => text);
   }
 
-  /** Advances the clock until no event in the inbox is pending. */
+  /** Moves the clock until no event in the inbox is pending. */
   async settle(bot: Pick<Bot, "status">): Promise<void> {
     const end = this.clock.now() + MAX_SETTLE_MS;
     while (this.clock.now() < end) {
@@ -96,7 +95,7 @@ export class World {
     throw new Error("events are still pending after ten minutes of the manual clock");
   }
 
-  /** Copies the inbox as it is on disk, which is the state that SIGKILL would leave. */
+  /** Copies the inbox as it is on disk, just as SIGKILL would leave it. */
   copyInbox(): string {
     const copy = join(temporaryFolder(), "bot.db");
     for (const suffix of ["", "-wal"]) {
@@ -105,7 +104,7 @@ export class World {
     return copy;
   }
 
-  /** Stops a bot while the clock advances. */
+  /** Stops a bot, moving the clock until it has stopped. */
   async stop(bot: Pick<Bot, "stop">): Promise<void> {
     const stopped = bot.stop();
     let isOver = false;

@@ -25,7 +25,7 @@ interface Row {
   readonly name: string;
   readonly request: TestRequest;
   readonly status: number;
-  /** The error code in the body. `undefined` for 2xx. */
+  /** Error code in the body. Absent for 2xx. */
   readonly code?: string;
   readonly stores?: readonly string[];
 }
@@ -307,7 +307,7 @@ describe.each(faces)("over $name", (face) => {
     expect(answer.status).toBe(503);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
     expect(errorIn(answer).code).toBe("STORE_UNAVAILABLE");
-    // The response hides the database's path; the log shows the path to the operator.
+    // The response must not show the database's path, which the operator finds in the log.
     expect(answer.text).not.toContain("bot.db");
     const err = { message: expect.stringContaining("bot.db") };
     expect(lines()).toMatchObject([{ level: "error", status: 503, err }]);
@@ -337,7 +337,7 @@ describe.each(faces)("over $name", (face) => {
     const send = await face.open(endpoints);
     const answer = send(delivery(batchOf("1"))).finally(() => order.push("answered"));
     await reached.promise;
-    // An earlier response would have arrived before the response to a later request.
+    // A response that was sent too early would have arrived before the response to this later request.
     await send(delivery("{"));
     expect(order).toEqual([]);
     resolve();

@@ -23,7 +23,7 @@ import {
 
 const fresh = sign("some other body", secret, now);
 
-/** Opens a connection and sends only the head of a delivery. */
+/** Opens a connection, and sends the head of a delivery without its body. */
 async function sendHead(url: string, ...headers: readonly string[]): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -34,7 +34,7 @@ async function sendHead(url: string, ...headers: readonly string[]): Promise<Soc
   return socket;
 }
 
-/** Resolves to the status and the code of the first response. */
+/** Resolves to the first response's status and error code. */
 function answerOn(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -82,7 +82,7 @@ describe.each(socketFaces)("over $name", (face) => {
     const signature = `x-service-signature: ${fresh}`;
     const socket = await sendHead(url, signature, "transfer-encoding: chunked");
     const gone = once(socket, "close");
-    // Slightly above the limit. For a longer body, the bot would close the connection, and the response may be lost.
+    // Slightly above the limit. At a longer body, the bot would close the connection, and the response could get lost.
     socket.write("1\r\nx\r\n".repeat(70_000));
     expect(await answerOn(socket)).toBe("400 BODY_FRAGMENTED");
     await gone;

@@ -17,7 +17,6 @@ import {
   socketFaces,
 } from "./support.ts";
 
-/** Returns a valid delivery's head without its body. */
 function head(body: string, length: number = Buffer.byteLength(body)): string {
   return [
     "POST /webhook HTTP/1.1",
@@ -44,7 +43,7 @@ async function firstLine(socket: Socket): Promise<string> {
   return String(chunk).split("\r\n", 1)[0] ?? "";
 }
 
-/** Reads one chunk of a body, and releases the reader. */
+/** Reads a single chunk of a body, then releases the reader. */
 async function takePiece({ body }: Request): Promise<void> {
   const reader = body?.getReader();
   await reader?.read();
@@ -99,7 +98,7 @@ describe.each(socketFaces)("over $name", (face) => {
     const rig = makeRig({ bot });
     const { socket, send, inbox } = await open(face, rig);
     socket.write(head(batchOf("1")) + batchOf("1").slice(0, 10));
-    // The response to a later request proves that the server has begun to read.
+    // The response to a later request proves that the server has begun to read this one.
     await send(delivery(batchOf("2")));
     socket.resetAndDestroy();
     expect(await refused.promise).toBe("BODY_INCOMPLETE");

@@ -5,7 +5,7 @@ import { toExpress } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, limit, makeRig, now, type Rig, secret } from "./support.ts";
 
-/** Creates an application with the middleware that `mount` adds. */
+/** Creates an Express app in which `mount` installs the middleware. */
 function appWith(
   mount: (app: Express, webhook: ReturnType<typeof toExpress>) => void,
 ): Rig & { app: Express } {
@@ -79,7 +79,7 @@ describe("mounted after a body parser", () => {
   });
 
   test("a body that fits the parsed one is not taken for it", async () => {
-    // Parsing and serializing would drop a space, and change the signed bytes.
+    // Parsing and serializing drops a space, which changes the signed bytes.
     const body = batchOf("1").replace('":', '": ');
     const { app, inbox } = appWith((app, webhook) => {
       app.use(express.json());
@@ -152,7 +152,7 @@ describe("everything that is not the webhook's falls through to the application"
     ["POST", "/"],
     ["GET", "/webhooks"],
     ["POST", "/webhook/more"],
-    // The application serves its own health checks.
+    // The app serves its own health checks.
     ["GET", "/healthz"],
     ["GET", "/readyz"],
   ])("%s %s", async (method, path) => {
@@ -232,7 +232,7 @@ test("an application that has answered by itself is not answered over", async ()
   app.use(toExpress(() => rig.receiver));
   expect(await deliver(app)).toMatchObject({ status: 504, text: "too slow" });
   answered.resolve();
-  // The late response must be dropped. Writing it would cause an unhandled error, which fails this run.
+  // The late response must be dropped. Writing it would throw an unhandled error, which fails the test run.
   await stored.promise;
   await new Promise((resolve) => setImmediate(resolve));
   expect(rig.lines()).toMatchObject([{ level: "info", status: 200 }]);

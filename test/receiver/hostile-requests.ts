@@ -2,12 +2,12 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, delivery, follow, now, secret, type TestRequest } from "./support.ts";
 
-/** MAX_BODY_BYTES of the bot under test. */
+/** The bot's MAX_BODY_BYTES. */
 const MEBIBYTE = 1_048_576;
 
 /**
- * A request and its response. The response is the status and an error code, or the numbers of stored and known events.
- * Requests that no client sends are bytes. Node itself responds with only a status.
+ * A request and its expected response. The response is a status and an error code, or the numbers of stored and known
+ * events. Requests that no client would send are given as bytes. Node itself responds with just a status.
  */
 export type Row<R = TestRequest | Buffer> = readonly [name: string, request: R, answer: string];
 
@@ -16,7 +16,7 @@ const good = sign(body, secret, now);
 const hex = good.split("v1=")[1] ?? "";
 const zeros = "0".repeat(64);
 
-/** Returns a valid delivery of one event. */
+/** Returns a valid delivery with one event. */
 export const one = (id: string, more: TestRequest = {}): TestRequest => delivery(batchOf(id), more);
 const signed = (value: string | string[], id = "good"): TestRequest =>
   one(id, { headers: { "x-service-signature": value } });
@@ -25,7 +25,7 @@ const events = (...list: readonly unknown[]): TestRequest =>
 const encoded = (coding: string, bytes: Uint8Array): TestRequest =>
   delivery(bytes, { headers: { "content-encoding": coding } });
 
-/** Returns a request's bytes. Each character is one byte. */
+/** Returns the bytes of a request. Each character becomes one byte. */
 export const wire = (...lines: readonly string[]): Buffer =>
   Buffer.from(lines.join("\r\n"), "latin1");
 
@@ -40,7 +40,7 @@ const chunked = (...lines: readonly string[]): Buffer =>
     ...["transfer-encoding: chunked", "", ...lines],
   );
 
-/** Returns a valid delivery with a request line that clients would normalize or refuse. */
+/** Returns a valid delivery whose request line a client would normalize or reject. */
 const asked = (first: string, id: string, ...headers: readonly string[]): Buffer => {
   const text = batchOf(id);
   return wire(
@@ -345,14 +345,14 @@ export const protocols: readonly Row[] = [
     "200 1 new",
   ],
   [
-    // Names and values are 20 KB long, because older versions of Node count only those.
+    // The names and values have 20 KB, because older versions of Node count nothing else.
     "four thousand other headers",
     asked("POST /webhook HTTP/1.1", "good", ...Array(4_000).fill("a: bcde")),
     "431",
   ],
 ];
 
-/** Unfinished requests, for a server whose request timeout is a fifth of a second. */
+/** Unfinished requests, sent to a server whose request timeout is a fifth of a second. */
 export const endless: readonly Row<Buffer>[] = [
   ["a connection without a byte", wire(""), "408"],
   ["half a first line", wire("POST /web"), "408"],

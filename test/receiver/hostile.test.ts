@@ -28,7 +28,7 @@ import {
   type TestRequest,
 } from "./support.ts";
 
-/** All responses, with their headers. */
+/** Every response, with its headers. */
 const answered: string[] = [];
 const broken: unknown[] = [];
 const handled: string[] = [];
@@ -60,7 +60,7 @@ afterAll(async () => {
   process.off("unhandledRejection", note).off("uncaughtException", note);
 });
 
-/** Opens a connection. `heard` resolves to the received text once the connection is closed, even if it is reset. */
+/** Opens a connection. `heard` resolves to all received text once the connection has been closed or reset. */
 function dial(url: string): { readonly socket: Socket; readonly heard: Promise<string> } {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -72,14 +72,14 @@ function dial(url: string): { readonly socket: Socket; readonly heard: Promise<s
   return { socket, heard };
 }
 
-/** Sends these bytes and reads the response. With `ends`, then closes its side. */
+/** Sends these bytes and reads the response. If `ends` is true, half-closes the connection after sending. */
 async function say(url: string, bytes: Buffer, ends: boolean): Promise<TestAnswer> {
   const { socket, heard } = dial(url);
   socket.write(bytes);
   if (ends) socket.end();
   const all = (await heard).replace("HTTP/1.1 100 Continue\r\n\r\n", "");
   const [head = "", rest = ""] = all.split("\r\n\r\n");
-  // A chunked body that has only the last chunk is empty.
+  // A chunked body with only the last chunk is empty.
   const text = rest === "0" ? "" : rest;
   return { status: Number(head.split(" ")[1]), headers: { all }, text };
 }
@@ -90,7 +90,7 @@ interface AnswerBody {
   readonly duplicates?: number;
 }
 
-/** Summarizes a response in the table's format. */
+/** Summarizes a response in the format of the tables. */
 function sum({ status, text }: TestAnswer): string {
   if (Number.isNaN(status)) return "closed";
   if (text === "") return String(status);
@@ -122,7 +122,6 @@ describe.each([
   });
 });
 
-/** Starts a server whose request timeout is a fifth of a second. */
 async function impatient() {
   const { endpoints, inbox } = makeRig();
   const server = await listen(toNodeListener(endpoints), "127.0.0.1", 0, { requestTimeoutMs: 200 });
@@ -146,7 +145,7 @@ describe("requests that never end", () => {
     socket.write(`${head.join("\r\n")}\r\n\r\n`);
     const drops = setInterval(() => socket.write("x"), 10);
     onTestFinished(() => clearInterval(drops));
-    // If the server closes the connection, the response may be lost.
+    // The response may get lost if the server closes the connection.
     expect(await heard).toMatch(/^(HTTP\/1\.1 408 |$)/);
     expect(inbox.puts).toBe(0);
   });

@@ -19,7 +19,7 @@ test("an unexpected error of the channel is 503, and is logged", async () => {
     );
   expect((await ask("crons")).status).toBe(503);
   expect(sink.records).toMatchObject([{ level: "error", err: { message: "no list" } }]);
-  // Another log line reports the unavailable store.
+  // A different line already reports that the store is unavailable.
   await inbox.close();
   expect((await ask("timers")).status).toBe(503);
   expect(sink.records).toHaveLength(1);

@@ -41,7 +41,7 @@ describe.each(faces)("the fallback, over $name", (face) => {
     const send = await face.open(endpoints);
     expect((await send(delivery(batchOf("1")))).status).toBe(200);
     expect(inbox.stored.size).toBe(1);
-    // The operator can fix what causes this refusal.
+    // A failing fallback is for the operator to fix, so it is logged as an error.
     expect(lines()).toContainEqual(
       expect.objectContaining({
         level: "error",

@@ -18,13 +18,13 @@ import { loggedSender } from "../support/channels.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 export const secret = "whsec_of_this_test";
-/** The bot's API key, which gives access to its status report. */
+/** The bot's API key, which also grants access to its status report. */
 export const apiKey = "key_of_this_test";
 export const limit = 2_000;
 /** In seconds since 1970. */
 export const now = 1_700_000_000;
 
-/** Stores events by id. Handles repeated events as strictly as a real inbox does. */
+/** Stores events by id. Detects duplicates as strictly as a real inbox. */
 export class FakeInbox implements Pick<Inbox, "put"> {
   readonly stored: Map<string, NewEvent> = new Map();
   puts: number = 0;
@@ -47,11 +47,11 @@ export interface LogLine {
   readonly code?: string;
   readonly status?: number;
   readonly err?: { readonly message: string };
-  /** Number of secrets. */
+  /** Number of configured secrets. */
   readonly configured?: number;
 }
 
-/** A receiver with a fake inbox, and access to its state. */
+/** A receiver with a fake inbox, and everything that tests inspect. */
 export interface Rig {
   readonly inbox: FakeInbox;
   readonly receiver: Receiver;
@@ -112,7 +112,7 @@ export function batchOf(...ids: string[]): string {
   return JSON.stringify({ events: ids.map(follow) });
 }
 
-/** Returns a valid batch of exactly this many bytes. */
+/** Returns a valid batch with exactly this many bytes. */
 export function bodyOf(bytes: number, id = "1"): string {
   const bare = JSON.stringify({ events: [{ ...follow(id), pad: "" }] });
   return JSON.stringify({ events: [{ ...follow(id), pad: "x".repeat(bytes - bare.length) }] });
@@ -123,7 +123,7 @@ export interface TestRequest {
   readonly path?: string;
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** Omits Content-Length. */
+  /** True to send the body in chunks, without Content-Length. */
   readonly chunked?: boolean;
 }
 
@@ -155,7 +155,6 @@ export function delivery(body: string | Uint8Array, more: TestRequest = {}): Tes
 
 export type Send = (request: TestRequest) => Promise<TestAnswer>;
 
-/** Sends a request over a socket, with a Content-Length or in chunks. */
 export function sendTo(
   url: string,
   { method = "GET", path = "/", ...more }: TestRequest,
@@ -181,7 +180,6 @@ export function sendTo(
   });
 }
 
-/** Listens on a free port until the test ends. */
 export async function listening(
   listener: Parameters<typeof createServer>[1] & object,
 ): Promise<string> {
@@ -190,7 +188,7 @@ export async function listening(
 }
 
 /**
- * One of the receiver's adapters. Standalone adapters respond to every request; the others pass on requests for other
+ * An adapter of the receiver. Standalone adapters respond to every request. The others pass on requests for other
  * paths.
  */
 export interface Face {

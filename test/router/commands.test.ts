@@ -5,7 +5,7 @@ import { fakeClient, jobFor, run } from "./support.ts";
 
 const LONG = `tea ${"very ".repeat(60)}hot`;
 
-/** Runs the handlers for a message with this text. The event contains the first 20 characters. */
+/** Runs the handlers for a message with this text. The event holds only the first 20 characters. */
 async function hear(router: Router, text: string, type = "dm.message") {
   const { client, platform } = fakeClient();
   const place = { entityType: "post", entityId: "p_9", postId: "p_9", commentId: undefined };
@@ -17,7 +17,6 @@ async function hear(router: Router, text: string, type = "dm.message") {
   return platform.calls.map(({ method, path }) => `${method} ${path}`);
 }
 
-/** Creates a router that records which handler ran. */
 function noting() {
   const seen: unknown[] = [];
   const router = new Router();

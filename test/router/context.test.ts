@@ -186,7 +186,7 @@ describe("a reply is a step", () => {
     const names = job.steps.ran.map(({ name }) => name);
     expect(new Set(names).size).toBe(3);
     expect(platform.sent).toHaveLength(3);
-    // The handler's next run must generate the same names.
+    // The next run of the handler must generate the same names.
     const again = jobFor("dm.message");
     const retried = createContext(again, client);
     await retried.reply("same");

@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 interface Written {
   readonly by?: string;
   readonly conversationId?: string;
-  /** In ms since {@link NOW}; negative for earlier times. */
+  /** Time in ms relative to {@link NOW}. Negative if earlier. */
   readonly atMs?: number;
   readonly createdAt?: string;
 }
@@ -44,7 +44,7 @@ class Scene {
     return { ...event, id: `evt_${this.#written}`, createdAt: date };
   }
 
-  /** Returns an event's delay in ms, or 0 if it is not delayed. */
+  /** Returns by how many ms an event is delayed, or 0. */
   wait(event: AnyEvent): number {
     try {
       this.#guard.check({ event, log: this.#sink.log });
@@ -191,7 +191,7 @@ test("replies of a run count for their conversation, posts for the account", asy
   const router = new Router();
   router.on("dm.message", (ctx) => ctx.reply("hi"));
   router.on("mention", (ctx) => ctx.post("hi"));
-  // The bot's clock is a year ahead. The guard uses the platform's time.
+  // The bot's clock is a year ahead, but the guard uses the platform's time.
   const clock = new ManualClock(NOW + 365 * 86_400_000);
   const handling = new Handling({
     ...{ routes: routesOf(router), client, clock },
@@ -211,7 +211,7 @@ test("replies of a run count for their conversation, posts for the account", asy
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_2" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(true);
-  // A recorded reply was already counted; a reply found on the platform was not.
+  // A recorded reply has been counted already. A reply found on the platform has not.
   expect(await isHeld("dm.message", { conversationId: "5" }, "recorded")).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "5" }, "found")).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "5" })).toBe(true);

@@ -3,19 +3,19 @@ import { Client } from "../faces/client.ts";
 import { Router } from "../faces/router.ts";
 import { jobFor, run } from "./support.ts";
 
-/** Time of the events from `jobFor`. */
+/** Time of the events that `jobFor` creates. */
 const AT = Date.parse("2026-01-02T03:04:05.678Z");
 
 interface Shown {
   readonly id: string;
   readonly text: string;
-  /** Time after the event, in ms. */
+  /** Time since the event, in ms. */
   readonly at?: number;
   readonly author?: string;
   readonly images?: readonly object[];
 }
 
-/** Creates a client for a platform with this conversation, these comments, and one post. Counts requests. */
+/** Creates a client for a platform with this conversation, these comments and one post. Records the requests. */
 function clientWith(shown: readonly (readonly Shown[])[], status = 200) {
   const paths: string[] = [];
   const client = new Client({

@@ -12,7 +12,7 @@ describe("a module", () => {
     bot.on("follow", () => order.push("before"));
     bot.use(shop);
     bot.on("follow", () => order.push("after"));
-    // Registered after the module was mounted and the first event was handled.
+    // This handler is registered after the module was mounted and the first event was handled.
     await run(bot, jobFor("follow"), client);
     shop.on("follow", () => order.push("shop"));
     await run(bot, jobFor("follow"), client);

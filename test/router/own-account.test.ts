@@ -143,7 +143,7 @@ describe("the bot's own account", () => {
     const { account, client, message, platform, requests } = setUp();
     platform.refuse({ code: "AGENT_SCOPE_MISSING", path: "/me", times: 9 });
     expect(await message("ada")).toBe(false);
-    // The bot repeats no request, because it has written nothing since.
+    // The bot has not written anything since, so it does not send the request again.
     expect(await message("bot")).toBe(false);
     const messages = "GET /dm/conversations/c_1/messages";
     expect(requests()).toEqual(["GET /me", messages]);

@@ -84,7 +84,7 @@ describe("on", () => {
     "the type %j is refused at once, and the permitted ones are listed",
     async (type) => {
       const router = new Router();
-      // No types are given, or a type is misspelt in JavaScript.
+      // The list of types is empty, or JavaScript passes a misspelt type.
       const error = await thrownBy(() => router.on(type as EventType, () => undefined));
       expect(error).toBeInstanceOf(ServiceBotError);
       expect(error).toMatchObject({ code: "UNKNOWN_EVENT_TYPE" });

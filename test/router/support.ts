@@ -8,7 +8,7 @@ import { type HandlerRun, Handling, type Router, routesOf } from "../faces/route
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
-/** Runs every step and records it. */
+/** Runs and records every step. */
 export class FakeSteps implements StepRunner {
   outcome: StepEnd<unknown>["outcome"] = "made";
   readonly ran: Step<unknown>[] = [];
@@ -26,7 +26,7 @@ export interface TestJob extends Job {
 
 const emptyInbox = { states: async () => [], timers: async () => [] };
 
-/** Creates a job for an event of this type. `more` changes the sample payload. */
+/** Creates a job for an event of this type. `more` overrides fields of the sample payload. */
 export function jobFor(
   type: string,
   more: Readonly<Record<string, unknown>> = {},
@@ -55,7 +55,7 @@ export function jobFor(
   };
 }
 
-/** Creates a platform where the bot has the conversations `c_1`, `c_2` and `5`, and some posts exist. */
+/** Creates a platform on which the bot has the conversations `c_1`, `c_2` and `5`, and some posts exist. */
 export function fakePlatform(now: () => number): TestPlatform {
   const timer: Clock["timer"] = (...given) => systemClock.timer(...given);
   const platform = new TestPlatform({ clock: { now, timer } });
@@ -70,7 +70,6 @@ export function fakePlatform(now: () => number): TestPlatform {
   return platform;
 }
 
-/** Creates a client for an in-memory platform. */
 export function fakeClient(options: Partial<ClientOptions> = {}): {
   client: Client;
   platform: TestPlatform;
@@ -89,7 +88,6 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
   };
 }
 
-/** Starts a job's run without a loop guard. */
 export function begin(router: Router, job: Job, client: Client): HandlerRun {
   const clock = new ManualClock();
   return new Handling({ routes: routesOf(router), client, clock, loopGuard: false }).begin(job);

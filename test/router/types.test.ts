@@ -12,7 +12,7 @@ import {
   type WithState,
 } from "../faces/router.ts";
 
-/** Each `@ts-expect-error` is a mistake that the compiler finds: `npm run check` fails when it no longer does. */
+/** Each `@ts-expect-error` marks a mistake that the compiler must find. If it does not, `npm run check` fails. */
 
 interface User {
   readonly name: string;
@@ -27,7 +27,7 @@ test("fields of middleware are typed in what comes after it", () => {
   known.command("buy", (ctx) => expectTypeOf(ctx.user.name).toBeString());
   known.hears(/x/, (ctx) => expectTypeOf(ctx.match).toEqualTypeOf<RegExpExecArray>());
   known.catch((_error, ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User | undefined>());
-  // @ts-expect-error The router before the middleware has no user.
+  // @ts-expect-error Only the router that `use` returns has a user.
   router.on("mention", (ctx) => ctx.user);
   const both = known.use((ctx, next) => next({ greeting: `hi ${ctx.user.name}` }));
   both.onTimer("remind", (ctx) => {
@@ -49,7 +49,7 @@ test("a field that one way through a middleware leaves out may not be used", () 
     if (ctx.attempt > 1) return;
     return next({ user });
   });
-  // Middleware without next() ends the event, so later handlers always have a user.
+  // If the middleware does not call next(), the event ends there, so later handlers always have a user.
   ends.on("mention", (ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User>());
   // @ts-expect-error The middleware does not return the result of next().
   router.use(async (_ctx, next) => void (await next({ user }))).on("mention", (ctx) => ctx.user);

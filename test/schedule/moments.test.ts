@@ -13,7 +13,7 @@ function cron(name: string, pattern: string, more: Partial<CronJob> = {}): CronJ
   return { name, pattern, timeZone, missed: "last", moments, ...more };
 }
 
-/** An inbox, a clock, and the schedules of several instances. */
+/** An inbox, a clock and the schedules of several instances. */
 class Instances {
   readonly clock: ManualClock = new ManualClock(START);
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });
@@ -34,7 +34,7 @@ class Instances {
     return moments;
   }
 
-  /** Returns the times of day for which an event exists. */
+  /** Returns the ticks that have a pending event. */
   async moments(): Promise<string[]> {
     const { events } = await this.inbox.admin.list({ state: "pending", limit: 1_000 });
     return events.map(({ id }) => id.replace(/^cron:/, "")).sort();

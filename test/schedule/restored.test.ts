@@ -20,14 +20,14 @@ async function pass(world: World, bot: Bot, ms: number): Promise<void> {
   await world.settle(bot);
 }
 
-/** Replaces the world's inbox, as `service-bot inbox restore` does. */
+/** Replaces the world's inbox with a backup, as `service-bot inbox restore` does. */
 async function restore(world: World, backup: string): Promise<void> {
   world.file = backup;
   const inbox = new SqliteInbox({ file: backup, clock: world.clock });
   const position = writeRestoreMark({ at: world.clock.now() });
   await inbox.put([], "poll", [{ name: RESTORED, position }]);
   await inbox.close();
-  // By then, the previous bot's calls have ended.
+  // After a minute, the previous bot's calls have ended.
   await world.clock.advance(60_000);
 }
 

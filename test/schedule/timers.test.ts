@@ -10,7 +10,7 @@ import { logSink } from "../support/log.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Sets a timer for each message. The message's text is the delay. */
+/** Sets a timer for each message. The text of the message is the delay. */
 const echoLater = (bot: Bot) => {
   bot.on("dm.message", async (ctx) => {
     await ctx.later("echo", ctx.payload.excerpt, ctx.payload.excerpt);
@@ -24,7 +24,7 @@ async function say(world: World, bot: Bot, person: string, text: string): Promis
   await world.settle(bot);
 }
 
-/** Advances the clock, and waits until due events are handled. */
+/** Moves the clock, and waits until due events are handled. */
 async function pass(world: World, bot: Bot, ms: number): Promise<void> {
   await world.clock.advance(ms);
   await bot.idle();
@@ -51,7 +51,7 @@ describe("a timer", () => {
     const bot = await world.startBot(echoLater);
     await say(world, bot, "ada", "1h");
     await say(world, bot, "ada", "100ms");
-    // `bot.idle()` would check for due timers itself.
+    // Do not call `bot.idle()` here, because it checks for due timers itself.
     await world.clock.advance(1_000);
     await world.settle(bot);
     expect(world.sentTo("ada")).toEqual(["set 1h", "set 100ms", "due 100ms"]);
@@ -179,7 +179,7 @@ test("chains of timers that answer a person are held back at the person, and tim
     await say(world, bot, "ada", text);
     for (let n = 0; n < 5; n++) await pass(world, bot, 10);
   }
-  // There are two messages with three replies each.
+  // Two messages have three replies each.
   expect(world.sentTo("ada")).toHaveLength(6);
   expect(await world.deliver(bot, world.write("ada", "three"))).toBe(200);
   await bot.idle();

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { sign, verify } from "../faces/signature.ts";
 import recorded from "./stripe-headers.json" with { type: "json" };
 
-// Section 5 of the platform document uses Stripe's scheme. stripe 23.1.0 created these headers with
-// webhooks.generateTestHeaderString.
+// Section 5 of the platform document uses Stripe's scheme. These headers come from stripe 23.1.0
+// (webhooks.generateTestHeaderString).
 describe.each(recorded)("Stripe's header for $payload at $timestamp", (row) => {
   const { payload, secret, timestamp, header } = row;
 

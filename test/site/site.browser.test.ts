@@ -9,13 +9,13 @@ import { INSTALL_TIMEOUT_MS, installPeer } from "../peers/install.ts";
 import { violationsOf } from "../platform/portal/support/axe.ts";
 import { openWindow } from "../platform/portal/support/page.ts";
 
-/** GitHub Pages serves a project below the project's name. */
+/** GitHub Pages serves a project's site under the project's name. */
 const BASE = "/service-bot/";
 
 const folder = mkdtempSync(join(tmpdir(), "service-bot-site-"));
 let site: ServedSite;
 
-// The build fails on a dead link.
+// A dead link makes the build fail.
 beforeAll(async () => {
   await installPeer("accessibility");
   site = await serveSite(buildSite({ base: BASE, folder }), BASE);
@@ -54,7 +54,7 @@ describe.each([
   });
 });
 
-/** Opens a page of the site. Errors, and requests to other hosts, fail the test. */
+/** Opens a page of the site. Any error, and any request to another host, fails the test. */
 async function open(path: string, viewport: { width: number; height: number }): Promise<Page> {
   const page = await openWindow({ viewport, reducedMotion: "reduce", colorScheme: "light" });
   const complaints: string[] = [];

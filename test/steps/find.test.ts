@@ -24,7 +24,7 @@ interface Scope {
 interface Said {
   readonly id: string;
   readonly text?: string;
-  /** Time after the intent, in ms. */
+  /** Time since the intent, in ms. */
   readonly after?: number;
   readonly fromBot?: boolean;
   readonly author?: string | null;
@@ -33,8 +33,8 @@ interface Said {
 }
 
 /**
- * Creates a client for a platform that lists these items in pages. The platform's clock is `ahead` of the bot's clock.
- * If `cursor` is set, every page has this cursor.
+ * Creates a client for a platform that lists these items in pages. The platform's clock is `ahead` by this many ms. If
+ * `cursor` is set, every page has this cursor.
  */
 function clientFor(
   pages: readonly (readonly Said[])[],
@@ -80,16 +80,16 @@ function wire({ id, text = "hello", after = 1_000, ...rest }: Said, ahead: numbe
 interface IntentOptions {
   readonly text?: string;
   readonly claimed?: readonly string[];
-  /** Requests sent by other processes. */
+  /** Requests that other processes have in flight. */
   readonly underWay?: readonly string[];
-  /** The platform's time when the intent was recorded; null if unknown. */
+  /** Platform time when the intent was recorded. null if unknown. */
   readonly at?: number | null;
   readonly where?: object;
-  /** Age of an intent in a restored inbox, in ms. Absent if the inbox recorded the intent itself. */
+  /** Age of an intent found after a restore, in ms. Absent if this inbox recorded the intent. */
   readonly lookedForMs?: number;
 }
 
-/** An intent, together with the other steps in the inbox. */
+/** An open intent, and what the inbox knows about other steps. */
 interface Open extends Intent {
   readonly claimed: readonly string[];
   readonly underWay: readonly string[];
@@ -510,7 +510,6 @@ test.each([
   });
 });
 
-/** Creates a client for a platform whose feed responds with this status. */
 function refusing(status: number): Client {
   return new Client({
     retries: 0,

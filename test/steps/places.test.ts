@@ -11,7 +11,7 @@ beforeEach(() => {
   world = new StepWorld();
 });
 
-/** Creates two lanes, each with an intent recorded by an earlier process. */
+/** Creates two lanes. On each, an earlier process has recorded an intent. */
 async function twoOpen(request = "welcome"): Promise<readonly Claim[]> {
   await world.put("a", "b");
   for (const claim of await world.inbox.claim(2, LEASE)) {
@@ -22,12 +22,11 @@ async function twoOpen(request = "welcome"): Promise<readonly Claim[]> {
   return await world.inbox.claim(2, LEASE);
 }
 
-/** Returns a request that comments on a different post. */
 const onPost = (postId: string) => ({
   request: () => JSON.stringify({ text: "welcome", imageCount: 0, postId }),
 });
 
-/** Waits as long as a round trip, so that other runs interleave between the read and the write. */
+/** Takes as long as a round trip, so that other runs can interleave between the read and the write. */
 async function slowFind(intent: Intent): ReturnType<StepWorld["find"]> {
   const found = await world.find(intent);
   for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));

@@ -27,7 +27,7 @@ async function open(): Promise<RestoreWindow> {
   return restore;
 }
 
-/** Creates an instance whose poller has read to the end of the log at this time, or never. */
+/** Starts an instance whose poller reached the end of the log at this time, or never. */
 async function instance(readToEndAt?: number, restore?: RestoreWindow) {
   restore ??= await open();
   const started: { mayBegin?: boolean } = {};

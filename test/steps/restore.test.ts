@@ -16,9 +16,9 @@ let clock: ManualClock;
 let platformLog: FakeLog;
 let file: string;
 let lines: ReturnType<typeof logSink>;
-/** Overrides the platform's event log response. */
+/** Replaces the response of the platform's event log. */
 let refusal: (() => Response) | undefined;
-/** Ids in the order in which the events were handled. */
+/** Event ids, in the order they were handled. */
 let handled: string[];
 
 beforeEach(() => {
@@ -30,7 +30,7 @@ beforeEach(() => {
   handled = [];
 });
 
-/** Creates an inbox that was just restored and contains these events. */
+/** Creates a freshly restored inbox with these events. */
 async function restored(mark: Partial<RestoreMark> = {}, ...ids: readonly string[]): Promise<void> {
   const inbox = new SqliteInbox({ file, clock });
   const position = writeRestoreMark({ at: START, ...mark });
@@ -58,7 +58,7 @@ const answer = async (url: string): Promise<Response> => {
   return Response.json({ events, cursor }, { headers });
 };
 
-/** Starts a bot whose handler has a custom step, which parks in doubt. */
+/** Starts a bot whose handler has a custom step. A custom step in doubt is parked as a dead letter. */
 async function start(options: BotOptions = {}): Promise<Bot> {
   const bot = new Bot({
     env: {},
@@ -81,7 +81,7 @@ async function start(options: BotOptions = {}): Promise<Bot> {
   return bot;
 }
 
-/** Runs everything that is due within `ms`. */
+/** Runs everything that is due within the next `ms`. */
 async function pass(ms = 2_000): Promise<void> {
   for (let left = ms; left > 0; left -= 200) {
     await clock.advance(200);
@@ -89,10 +89,10 @@ async function pass(ms = 2_000): Promise<void> {
   }
 }
 
-/** Log lines about the restore itself. */
+/** Returns the log lines about the restore itself. */
 const restoreLines = () => lines.records.filter(({ restoredAt }) => restoredAt !== undefined);
 
-/** Warnings without an error: the restore's effects on this bot. */
+/** Returns the warnings about what the restore means for this bot. They have no error. */
 const consequences = () =>
   lines.records.filter(
     ({ level, ...fields }) =>

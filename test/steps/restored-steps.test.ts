@@ -8,7 +8,7 @@ import { died, IN_FLIGHT, LEASE, nothing, type Run, StepWorld } from "./step-wor
 let world: StepWorld;
 let lostRun: LostRun | undefined;
 
-/** An hour after the restore, when requests of earlier processes have ended. */
+/** An hour after the restore, when no request from before it can still be in flight. */
 const longAgo: LostRun = {
   eventAt: 1_799_999_000_000,
   endedMsAgo: 3_600_000,
@@ -25,10 +25,10 @@ beforeEach(async () => {
 
 let process: Steps;
 
-/** Creates a process on the restored inbox. */
+/** Creates a process that uses the restored inbox. */
 const restored = () => world.newProcess({ restore: { lostRunOf: () => lostRun } });
 
-/** Runs the ready event, which may have been handled before the restore. */
+/** Runs the next event, which may have been handled before the restore. */
 async function run(): Promise<Run> {
   await world.next();
   return inDoubt();

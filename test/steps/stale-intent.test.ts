@@ -9,7 +9,7 @@ beforeEach(async () => {
   await world.put();
 });
 
-/** Suspends the process once for this long, immediately after `method` has recorded the intent. */
+/** Suspends the process once, right after `method` has recorded the intent. */
 function standsStill(
   method: "beginStep" | "restartStep",
   ms: number,
@@ -33,14 +33,14 @@ function standsStill(
   });
 }
 
-/** Runs the handler in a new process, which claims the event next. */
+/** Runs the handler in a new process, which is the next to claim the event. */
 async function answerElsewhere(): Promise<void> {
   world.process = world.newProcess();
   const steps = await world.next();
   await steps.run(world.reply("reply", "hello"));
 }
 
-/** Crashes a run before it sends the reply. The next run does not find the reply and sends it again. */
+/** Crashes a run before it sends the reply, so the next run will not find the reply on the platform. */
 async function dieBeforeSending(): Promise<void> {
   const steps = await world.begin();
   void steps.run(world.reply("reply", "hello", died));

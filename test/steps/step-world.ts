@@ -18,19 +18,18 @@ import { message } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
 export const LEASE = 30_000;
-/** In ms. A reply may be in flight for this long after its intent was recorded. */
+/** Longest time a reply may be in flight after its intent was recorded, in ms. */
 export const IN_FLIGHT = 11_000;
 
-/** A step that never returns, as if the process crashed before the effect. */
+/** A step that never returns, as if the process had crashed before the effect. */
 export const died: { run(): Promise<never> } = { run: () => new Promise<never>(() => undefined) };
 
-/** A platform without any trace of the effect. */
+/** The result of a search that finds no trace of the effect. */
 export const nothing: Candidates<never> = { same: [], others: [], isComplete: true };
 
-/** Parts of a reply that a test replaces. */
+/** Parts of a reply that a test may replace. */
 export type ReplyParts = Partial<Pick<Step<string>, "run" | "subject">> & Partial<Search<string>>;
 
-/** The steps available to a run. */
 export class Run {
   readonly #runner: StepRunner;
 
@@ -47,13 +46,13 @@ export class Run {
   }
 }
 
-/** An inbox, a platform's state, and runs of handlers. */
+/** An inbox, the state of a platform, and runs of handlers. */
 export class StepWorld {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });
   readonly log: ReturnType<typeof logSink> = logSink();
   process: Steps = this.newProcess();
-  /** Sent texts, by id. */
+  /** Sent texts by id. */
   readonly platform: Map<string, string> = new Map();
   #claim: Claim | undefined;
 
@@ -61,7 +60,7 @@ export class StepWorld {
     return new Steps({ inbox: this.inbox, clock: this.clock, ...more });
   }
 
-  /** Stores an event on each of these lanes, or one event on the lane "lane". */
+  /** Stores an event on each of these lanes. Without arguments, stores one on the lane "lane". */
   async put(...lanes: readonly string[]): Promise<void> {
     const events = (lanes.length === 0 ? ["lane"] : lanes).map((lane, index) =>
       message(String(index + 1), lane),
@@ -73,14 +72,14 @@ export class StepWorld {
     return first(this.#claim === undefined ? [] : [this.#claim]);
   }
 
-  /** Starts a run in a new process after the previous run's lease has expired. */
+  /** Starts a run in a new process, after the previous run's lease has expired. */
   async begin(signal?: AbortSignal): Promise<Run> {
     await this.clock.advance(LEASE);
     this.process = this.newProcess();
     return await this.next(signal);
   }
 
-  /** Releases the event as a stopping process does, and immediately starts the next run in a new process. */
+  /** Releases the event, as a process does when it stops, and starts the next run in a new process. */
   async handOver(): Promise<Run> {
     this.process = this.newProcess();
     return await this.again();
@@ -124,7 +123,7 @@ export class StepWorld {
     return { ...nothing, same: same.map(([id]) => ({ result: id, ref: id })) };
   };
 
-  /** Creates a reply that is sent and found like a real one. */
+  /** Creates a step that sends and finds a reply as a real one does. */
   reply(
     name: string,
     text: string,
@@ -139,7 +138,7 @@ export class StepWorld {
     return { name, run, subject, search, repeatable: false };
   }
 
-  /** Creates a step that never returns, as if the process crashed after the effect. */
+  /** Creates a step that never returns, as if the process had crashed after the effect. */
   diedAfterSending(text: string): Pick<Step<string>, "run"> {
     return {
       run: () => {
@@ -149,12 +148,12 @@ export class StepWorld {
     };
   }
 
-  /** Lets a step reach its effect. */
+  /** Waits until a step has reached its effect. */
   underWay(): Promise<void> {
     return this.clock.advance(0);
   }
 
-  /** Creates a step like `ctx.step`, which cannot be found on the platform. */
+  /** Creates a step like those of `ctx.step`, which cannot be found on the platform. */
   own<T>(run: () => Promise<T> | T, overrides: Partial<Step<T>> = {}): Step<T> {
     return {
       name: "step/charge",

@@ -249,7 +249,7 @@ test("an effect that was aborted under way is looked for by the next run", async
   const abort = new AbortController();
   const reason = new ServiceBotError("HANDLER_TIMEOUT", "too long");
   const steps = await world.begin(abort.signal);
-  // Sends, and then aborts because of the signal, as the client does.
+  // Like the client, sends first and then rejects because of the signal.
   const run = async () => {
     world.send("hi");
     abort.abort(reason);

@@ -12,7 +12,6 @@ beforeEach(async () => {
   claims = await world.inbox.claim(3, LEASE);
 });
 
-/** Returns a run of the event with this index. */
 const runOf = (index: number): Run => {
   const claim = claims[index];
   if (claim === undefined) throw new Error(`no event ${index}`);

@@ -4,7 +4,7 @@ import type { Bot } from "../faces/bot.ts";
 import type { EventOf, UnknownEvent } from "../faces/events.ts";
 import { startBot } from "./start-bot.ts";
 
-/** Replies to every event type that allows a reply. The reply's text is the type. */
+/** Replies with the event's type to every event that allows a reply. */
 function answerAll(bot: Bot): void {
   bot.on(["dm.message", "mention", "comment", "reply", "like", "repost", "quote"], async (ctx) => {
     await ctx.reply(`to ${ctx.event.type}`);
@@ -135,7 +135,7 @@ describe("activity on posts", () => {
     const types: string[] = [];
     const bot = await startBot((made) => {
       answerAll(made);
-      // A reply in a thread on the bot's own post would also be a comment.
+      // In a thread on the bot's own post, the reply would also be a comment.
       made.on(["comment", "reply"], (ctx) => types.push(ctx.event.type));
     });
     expect((await bot.reply("why?")).replies).toEqual(["to reply"]);

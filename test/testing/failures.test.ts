@@ -4,7 +4,7 @@ import { startBot } from "./start-bot.ts";
 
 const boom = new Error("boom");
 
-/** Starts a bot that fails in the runs with these numbers. */
+/** Starts a bot whose handler fails in the attempts with these numbers. */
 function failing(...attempts: number[]) {
   return startBot((bot) =>
     bot.on("dm.message", async (ctx) => {
@@ -104,7 +104,7 @@ describe("advance", () => {
     const bot = await startBot(
       (made) =>
         made.on("dm.message", async (ctx) => {
-          // More turns of the event loop than the clock waits for.
+          // Takes more event loop turns than the clock waits for.
           for (let turn = 0; turn < 50; turn++) await new Promise((done) => setImmediate(done));
           at.push(bot.clock.now() - start);
           if (ctx.attempt < 4) throw boom;
@@ -138,7 +138,7 @@ describe("advance", () => {
     const answered = bot.dm("hi");
     await Promise.all([
       expect(answered).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
-      // Advancing the clock renews the lease 72 times, but waits only once for a handler that hangs.
+      // Moving the clock renews the lease 72 times, but must wait only once for a handler that hangs.
       expect(bot.advance("25h")).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
     ]);
   });

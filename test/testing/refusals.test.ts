@@ -12,7 +12,7 @@ const upload = (client: Client) => client.upload(address);
 const attach = async (client: Client) =>
   client.posts.create({ imageKeys: [(await upload(client)).key] });
 
-/** A call that can fail with each code. */
+/** For each code, a call that can fail with it. */
 const calls: Readonly<Record<PlatformCode, (client: Client) => Promise<unknown>>> = {
   BLOCKED_HOST: upload,
   NOT_IMAGE: upload,
@@ -36,12 +36,12 @@ describe("a code of section 7", () => {
     const { status } = section7[code];
     const call = calls[code];
     platform.refuse({ code });
-    // Requests that the bot sends without a handler.
+    // The bot also sends these requests by itself, so `refuse` must not affect them.
     await client.me();
     await client.events();
     expect(await rejection(call(client))).toMatchObject({ code, status, local: false });
     expect(platform.sent).toEqual([]);
-    // A new client is needed, because the previous client pauses its requests after a quota error.
+    // Use a new client, because the previous one pauses its requests after a quota error.
     await call(new Client({ ...access, fetch: platform.fetch }));
   });
 

@@ -12,7 +12,8 @@ export interface Scene {
 }
 
 /**
- * Creates a client with its own platform in this process. Ada has written to the bot, and has mentioned it in `p_1`.
+ * Creates a client and a platform in this process. On the platform, Ada has written to the bot, and has mentioned it in
+ * `p_1`.
  */
 export function scene(): Scene {
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));

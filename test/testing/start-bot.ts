@@ -4,7 +4,7 @@ import { Bot } from "../faces/bot.ts";
 
 type Options = NonNullable<ConstructorParameters<typeof Bot>[0]>;
 
-/** Starts a bot that `prepare` has set up. The bot stops when the test ends. */
+/** Starts a bot after `prepare` has set it up. The bot stops when the test ends. */
 export async function startBot(
   prepare: (bot: Bot) => void,
   more: Options = {},

@@ -5,7 +5,7 @@ import { Bot } from "../faces/bot.ts";
 
 const schema = z.object({ count: z.number().default(0) });
 
-/** Starts a bot that counts messages, and sets reminders with `/later SPAN`. */
+/** Starts a bot that counts messages, and that sets a reminder on `/later SPAN`. */
 async function counting(test: TestOptions = {}) {
   return await testBot((options) => {
     const bot = new Bot({ ...options, state: schema });
@@ -147,7 +147,7 @@ describe("cron", () => {
         { now: "2026-03-27T12:00:00Z" },
       );
       await bot.advance("4d");
-      // Daylight saving time starts in Paris on the 29th.
+      // In Paris, daylight saving time starts on the 29th.
       const days = [
         "2026-03-28T08:00:00.000Z",
         "2026-03-29T07:00:00.000Z",

@@ -109,7 +109,7 @@ describe("deliver", () => {
 
   test("an event that cannot be handled does not fail the delivery", async () => {
     const bot = await startBot(() => undefined);
-    // A malformed event, as a platform with a bug might send.
+    // A malformed event, such as a buggy platform might send.
     const broken = { type: "dm.message", payload: {} } as TestEvent;
     expect(await bot.deliver([broken, message])).toEqual({
       status: 200,

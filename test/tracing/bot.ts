@@ -6,11 +6,13 @@ import { type LogRecord, logSink } from "../support/log.ts";
 export const API_KEY = "key-of-this-test-5e1f8a62";
 export const SECRET = "whsec_of_this_test";
 
-/** A platform on a manual clock, and its bots. */
+/** A platform and its bots, on a manual clock. */
 export class World {
   readonly clock: ManualClock = new ManualClock();
   readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
-  /** Removes the date from responses, so that the first reply must ask the platform for the time. */
+  /**
+   * Removes the Date header from responses, so that before its first reply the bot must ask the platform for the time.
+   */
   readonly #fetch: NonNullable<BotOptions["fetch"]> = async (url, init) => {
     const response = await this.platform.fetch(url, init);
     response.headers.delete("date");
@@ -45,7 +47,7 @@ export class World {
     return bot;
   }
 
-  /** Sends a user's message. The message's event is in the log, but not delivered yet. */
+  /** Sends a user's message. Its event is in the log, but is not delivered yet. */
   message(excerpt: string, conversationId = "c_1"): object & { readonly id: string } {
     this.#events += 1;
     const event = {
@@ -62,7 +64,7 @@ export class World {
     return event;
   }
 
-  /** Delivers events to the bot. Resolves to the response's status once the events are handled. */
+  /** Delivers events to the bot. Resolves to the status of the response once the events are handled. */
   async deliver(
     bot: Bot,
     events: readonly unknown[],

@@ -14,7 +14,7 @@ import { type SeenSpan, Spans } from "./spans.ts";
 
 const page = readFileSync(join(root, "docs/operate/tracing.md"), "utf8");
 
-/** Returns the documented spans with their kinds and attributes. */
+/** Returns the documented spans, each with its kind and attributes. */
 function documented(): Record<string, readonly string[]> {
   const rows = [
     ...page.matchAll(/^\| `([^`]+)` \| (consumer|client|internal) \| [^|]* \| (.*) \|$/gm),
@@ -27,13 +27,13 @@ function documented(): Record<string, readonly string[]> {
   );
 }
 
-/** Returns a span's name in the page's notation. */
+/** Returns a span's name as the page writes it. */
 function nameOf({ name, kind }: SeenSpan): string {
   if (kind === "CLIENT") return "<method> <path>";
   return name.replace(/^process .*/, "process <type>").replace(/^step .*/, "step <name>");
 }
 
-/** Packages that the page installs. */
+/** The packages that the page tells readers to install. */
 const modules = await installPeer("tracing");
 
 test("the set-up of OpenTelemetry compiles with its packages", async () => {
@@ -121,7 +121,7 @@ test("each outcome that a run or a step can have is explained", () => {
   const outcomes = [...Object.values(spanOutcomes), ...stepOutcomes];
   expect(outcomes).toContain("released");
   expect(outcomes).toContain("found");
-  // A run that never started has no span.
+  // A run that was skipped never started, so it has no span.
   for (const outcome of outcomes.filter((one) => one !== "skipped")) {
     expect(page).toContain(`\`${outcome}\``);
   }

@@ -39,7 +39,7 @@ test("an event that comes to one instance and is handled by another is in one tr
     "      POST /dm/conversations/{id}/messages",
   ]);
   expect((await other.inbox.show("evt_1")).trace).toBe(traceId);
-  // Both instances log the trace too.
+  // Both instances log the trace as well.
   const lines = world.records.filter((line) => line["trace"] === traceId).map(kindOf);
   expect(lines).toEqual(["delivery", "retry", "request", "request", "step", "handled"]);
 });

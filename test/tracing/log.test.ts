@@ -4,7 +4,7 @@ import { kindOf, type LogRecord } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { World } from "./bot.ts";
 
-/** Returns the kinds of the log lines with this trace, in order. */
+/** Returns the kinds of the log lines that have this trace, in order. */
 function linesOf(records: readonly LogRecord[], trace: string | undefined): string[] {
   expect(trace).toMatch(/^[0-9a-f]{32}$/);
   return records.filter((line) => line["trace"] === trace).map(kindOf);
@@ -36,16 +36,16 @@ test("every line from the delivery to the reply has one id, also of the next pro
   expect(linesOf(world.records, trace)).toEqual([
     "delivery",
     ...["handler", "request", "retry"],
-    // The first reply asks the platform for the time before anything else.
+    // Before the first reply, the bot asks the platform for the time.
     ...["handler", "request", "request", "request", "step", "handled"],
   ]);
   expect(traces).toEqual([trace, trace]);
-  // The reply's log line names its event and its step.
+  // The log line about the reply names its event and step.
   expect(world.records.find((line) => kindOf(line) === "step")).toMatchObject({
     ...{ level: "debug", trace, event: "evt_1", step: "reply/1", outcome: "made" },
     ref: expect.any(String),
   });
-  // Every line about the event has the trace.
+  // Every line about the event has its trace.
   const about = world.records.filter((line) => line["event"] === "evt_1");
   expect(about.length).toBeGreaterThan(7);
   for (const line of about) expect(line).toMatchObject({ trace });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { root } from "../docs/markdown.ts";
 import { TestProcess } from "../support/process.ts";
 
-/** Starts and stops a bot, and prints the packages that it has loaded. */
+/** Starts and stops a bot, then prints the packages that were loaded. */
 const code = `
 import { registerHooks } from "node:module";
 const asked = new Set();
@@ -39,6 +39,6 @@ test("a bot that does not trace never asks for OpenTelemetry", async () => {
   const off = await packagesOf("off");
   expect(off).toContain("pino");
   expect(off.filter((name) => name.startsWith("@opentelemetry/"))).toEqual([]);
-  // Positive control: the test detects a package that is loaded.
+  // Positive control: a package that is loaded does show up.
   expect(await packagesOf("on")).toContain("@opentelemetry/api");
 });

@@ -14,7 +14,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 
-/** An ended span, as an SDK would export it. */
+/** An ended span in the form that an SDK exports. */
 export interface EndedSpan {
   readonly name: string;
   readonly kind: SpanKind;
@@ -27,7 +27,7 @@ export interface EndedSpan {
   spanContext(): SpanContext;
 }
 
-/** Passes each ended span to `onEnd`. Spans below an unsampled parent are not recorded. */
+/** Passes each ended span to `onEnd`. Spans under an unsampled parent are not recorded. */
 export function recordingProvider(onEnd: (span: EndedSpan) => void): TracerProvider {
   return { getTracer: () => new RecordingTracer(onEnd) };
 }
@@ -62,7 +62,7 @@ class RecordingTracer implements Tracer {
   }
 }
 
-/** Orders spans by their start, even within one tick of the clock. */
+/** Orders spans by start, even if two spans start in the same millisecond. */
 let began = 0;
 
 class RecordedSpan implements Span, EndedSpan {

@@ -11,7 +11,7 @@ import {
 } from "@opentelemetry/api";
 import { type EndedSpan, recordingProvider } from "./recording-provider.ts";
 
-/** The part of an ended span that tests check. */
+/** The parts of an ended span that the tests check. */
 export interface SeenSpan {
   readonly name: string;
   readonly kind: string;
@@ -22,7 +22,7 @@ export interface SeenSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Keeps the active context across `await`, as an application's context manager does. */
+/** Keeps the active context across `await`, as an application's context manager would. */
 class AsyncContextManager implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>();
 
@@ -46,7 +46,7 @@ class AsyncContextManager implements ContextManager {
   }
 }
 
-/** Records every ended span, whether it comes from the recorder or another provider. */
+/** Records every ended span, by default with the recording provider. */
 export class Spans {
   readonly #ended: EndedSpan[] = [];
 
@@ -57,13 +57,13 @@ export class Spans {
     trace.setGlobalTracerProvider(createProvider((span) => void this.#ended.push(span)));
   }
 
-  /** Removes this process's tracer, so that the worker's next file can register its own. */
+  /** Removes the global tracer, so that the worker's next test file can register its own. */
   close(): void {
     trace.disable();
     context.disable();
   }
 
-  /** In the order in which the spans started. */
+  /** Sorted by start. */
   get all(): readonly SeenSpan[] {
     return this.#ended
       .toSorted((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1])
@@ -74,7 +74,7 @@ export class Spans {
     return this.all.filter((span) => span.name === name);
   }
 
-  /** Returns a trace's spans. Each is below its parent and indented by two more spaces. */
+  /** Returns the names of a trace's spans as a tree. A child is indented by two spaces more than its parent. */
   tree(traceId: string): string[] {
     const ofTrace = this.all.filter((span) => span.traceId === traceId);
     const known = new Set(ofTrace.map(({ spanId }) => spanId));

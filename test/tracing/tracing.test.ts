@@ -13,7 +13,7 @@ const spans = new Spans();
 beforeEach(() => spans.clear());
 afterAll(() => spans.close());
 
-/** The bot's only request for its profile belongs to no event. */
+/** Leaves out the bot's request for its own profile, which belongs to no event. */
 const ofEvents = () =>
   spans.all.filter(({ name, parent }) => name !== "GET /me" || parent !== undefined);
 
@@ -37,7 +37,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
   const [received] = spans.named("receive");
   const { traceId = "" } = received ?? {};
   const handled = ["  process dm.message", "    own work", "      step pay"];
-  // The first reply asks the platform for the time before anything else.
+  // Before the first reply, the bot asks the platform for the time.
   const reply = ["    step reply/1", `      ${REPLY}`];
   expect(spans.tree(traceId).toSorted()).toEqual(
     ["receive", ...handled, "    GET /me", ...reply, ...handled, ...reply].toSorted(),
@@ -71,7 +71,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
     kind: "CLIENT",
     attributes: { "http.request.method": "POST", "http.response.status_code": 201 },
   });
-  // The log line has the same id.
+  // The log lines have the same id.
   expect(world.records.filter((line) => line["trace"] === traceId).map(kindOf)).toEqual(
     expect.arrayContaining(["delivery", "request", "step", "handled"]),
   );
@@ -281,6 +281,6 @@ test("no span contains a message or a secret", async () => {
   for (const text of [words, JSON.stringify(words).slice(1, -1), answer, API_KEY, SECRET]) {
     expect(spans.text()).not.toContain(text);
   }
-  // Positive control: the platform received the values.
+  // Positive control: the platform did receive these values.
   expect(JSON.stringify(world.platform.calls)).toContain(answer);
 });

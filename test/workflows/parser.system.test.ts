@@ -29,7 +29,7 @@ beforeAll(async () => {
   parser = await loadParser(await installPeer("workflows"));
 }, INSTALL_TIMEOUT_MS);
 
-/** Bundles GitHub's parser, because the parser imports JSON in a way that Node does not support. */
+/** Bundles GitHub's parser, because it imports JSON in a way that Node does not support. */
 async function loadParser(modules: string): Promise<Parser> {
   const cache = join(import.meta.dirname, "../../node_modules/.cache");
   mkdirSync(cache, { recursive: true });
@@ -43,7 +43,7 @@ async function loadParser(modules: string): Promise<Parser> {
   }
 }
 
-/** Returns the errors that GitHub's parser finds: unknown keys, wrong types, and invalid expressions. */
+/** Returns the errors that GitHub's parser finds, such as unknown keys, wrong types and invalid expressions. */
 async function complaintsAbout(name: string, content: string): Promise<readonly string[]> {
   const { context, value } = parser.parseWorkflow(
     { name, content },

@@ -13,7 +13,7 @@ interface Step {
   readonly run?: string;
 }
 
-/** Returns one sentence for each of the project's rules that a workflow breaks. */
+/** Returns a sentence for each of the project's rules that a workflow breaks. */
 export function problemsOf(content: string): string[] {
   const workflow: {
     readonly on?: unknown;
@@ -35,7 +35,7 @@ export function problemsOf(content: string): string[] {
   ];
 }
 
-/** Permissions for a job that publishes to npm or to GitHub Pages. */
+/** Permissions of a job that publishes to npm or GitHub Pages. */
 const PUBLISHING = ["id-token", "pages"];
 
 function habitsOf(name: string, job: Job): string[] {
@@ -57,7 +57,7 @@ function habitsOf(name: string, job: Job): string[] {
   ];
 }
 
-/** Returns true for a step that runs installed or checked-out code, which could steal the publishing token. */
+/** Returns true if a step runs installed or checked-out code, which could steal the publishing token. */
 function runsOthers({ uses = "", run = "" }: Step): boolean {
   return (
     uses.startsWith("actions/checkout@") || /\bnpm (?:ci|install|run|exec)\b|\bnpx\b/.test(run)
@@ -74,7 +74,7 @@ function isLittle(permissions: unknown): boolean {
 export interface UsedAction {
   readonly action: string;
   readonly hash: string;
-  /** Version in the comment at the end of the line. */
+  /** Version from the comment at the end of the line. */
   readonly version: string;
 }
 
@@ -92,7 +92,6 @@ export function actionsIn(content: string): UsedAction[] {
   return found;
 }
 
-/** Returns the script of the step with this id. */
 export function scriptOf(content: string, job: string, id: string): string {
   const steps = parseDocument(content).getIn(["jobs", job, "steps"]);
   if (typeof steps !== "object" || steps === null || !("items" in steps))

@@ -11,13 +11,13 @@ const workflow = readFileSync(join(root, ".github/workflows/release.yml"), "utf8
 
 interface Case {
   readonly version?: string;
-  /** Versions that the registry already has. */
+  /** Versions that are already in the registry. */
   readonly published?: readonly string[];
-  /** The tarballs' content when they arrive at the registry. */
+  /** Content of the tarballs when they arrive at the registry. */
   readonly arrived?: string;
 }
 
-/** Runs the publishing script with a fake npm that records its calls. */
+/** Runs the publishing script with a fake npm, and records the calls. */
 async function publish({ version = "1.2.3", published = [], arrived = "packed" }: Case = {}) {
   const folder = temporaryFolder();
   const bin = join(folder, "bin");
@@ -35,7 +35,7 @@ echo "$*" >>"${folder}/asked"
   for (const name of names) writeFileSync(join(folder, name), arrived);
   const sum = createHash("sha256").update("packed").digest("hex");
   const sums = names.map((name) => `${sum}  ${name}\n`).join("");
-  // Starts the script as GitHub does.
+  // Run the script the way GitHub does.
   const args = ["-e", "-c", scriptOf(workflow, "publish", "publish")];
   const env = {
     PATH: `${bin}:${process.env["PATH"]}`,
