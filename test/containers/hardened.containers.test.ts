@@ -41,14 +41,14 @@ withEngine("the image of a scaffolded bot", () => {
 
   const inside = (...command: readonly string[]) => docker.run("run", "--rm", IMAGE, ...command);
 
-  test("has a bounded size, and no package manager", async () => {
+  test("is small enough, and has no package manager", async () => {
     const size = await docker.inspect<number>(IMAGE, "json .Size");
     process.stderr.write(`the image has ${Math.round(size / 1e6)} MB\n`);
     expect(size).toBeLessThan(MAX_SIZE);
     expect(await inside("sh", "-c", "command -v npm npx corepack yarn || echo none")).toBe("none");
   });
 
-  test("contains no secret of the project in any layer", async () => {
+  test("contains none of the project's secrets in any layer", async () => {
     const text = readFileSync(join(project.dir, ".env"), "utf8");
     const secrets = text.match(/(?<==)(?:sbk_|whsec_)\w+/g) ?? [];
     expect(secrets).toHaveLength(2);
@@ -57,7 +57,7 @@ withEngine("the image of a scaffolded bot", () => {
     expect(await findInLayers([known, ...secrets])).toEqual([known]);
   });
 
-  test("has no package that is not in the bill of materials", async () => {
+  test("contains only packages from the bill of materials", async () => {
     await project.type(documentedBlock("docs/deploy/docker.md", "sbom"));
     const { components } = JSON.parse(readFileSync(join(project.dir, "sbom.json"), "utf8"));
     const listed = components.map(({ name, version }: Package) => `${name}@${version}`);
@@ -75,44 +75,47 @@ withEngine("the image of a scaffolded bot", () => {
   test.each([
     { who: "its own user", uid: "1000:1000" },
     { who: "an arbitrary user in the group of root, as OpenShift has it", uid: "1000650000:0" },
-  ])("runs without rights, as $who, and ends on SIGTERM without an init", async ({ uid }) => {
-    const host = await hostAddress();
-    const platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
-    const bot = await BotContainer.run(docker, "hardened", {
-      image: IMAGE,
-      // A volume inherits its owner from the image.
-      flags: ["--user", uid, "--memory", "256m", "--volume", `${HOME}/data`],
-      env: {
-        ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
-        ...{ SERVICE_WEBHOOK_SECRET: SECRET, DATABASE_URL: "file:data/bot.db" },
-      },
-    });
-    onTestFinished(() => bot.remove());
-    await bot.ready();
-    await platform.control.saveWebhook({ url: `${bot.url}/webhook` });
-    const { event } = await platform.message("hardened");
-    expect(await platform.delivery(event)).toMatchObject({ status: 200 });
-    await platform.answer("Hi Ada! You wrote: hardened");
+  ])(
+    "runs without privileges, as $who, and exits on SIGTERM without an init process",
+    async ({ uid }) => {
+      const host = await hostAddress();
+      const platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
+      const bot = await BotContainer.run(docker, "hardened", {
+        image: IMAGE,
+        // A volume inherits its owner from the image.
+        flags: ["--user", uid, "--memory", "256m", "--volume", `${HOME}/data`],
+        env: {
+          ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
+          ...{ SERVICE_WEBHOOK_SECRET: SECRET, DATABASE_URL: "file:data/bot.db" },
+        },
+      });
+      onTestFinished(() => bot.remove());
+      await bot.ready();
+      await platform.control.saveWebhook({ url: `${bot.url}/webhook` });
+      const { event } = await platform.message("hardened");
+      expect(await platform.delivery(event)).toMatchObject({ status: 200 });
+      await platform.answer("Hi Ada! You wrote: hardened");
 
-    const status = await docker.run("exec", bot.name, "cat", "/proc/1/status");
-    expect(status).toMatch(/^Name:\s+(?:node|MainThread)$/m);
-    expect(status).toMatch(/^CapEff:\s+0+$/m);
-    expect(status).toMatch(/^CapBnd:\s+0+$/m);
-    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
-    expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/x`)).toBe(false);
-    expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/data/x`)).toBe(true);
+      const status = await docker.run("exec", bot.name, "cat", "/proc/1/status");
+      expect(status).toMatch(/^Name:\s+(?:node|MainThread)$/m);
+      expect(status).toMatch(/^CapEff:\s+0+$/m);
+      expect(status).toMatch(/^CapBnd:\s+0+$/m);
+      expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+      expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/x`)).toBe(false);
+      expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/data/x`)).toBe(true);
 
-    // The engine's description contains the secrets only in the environment.
-    const { Config, ...rest } = await docker.inspect<{ Config: { Env: string[] } }>(bot.name);
-    const { Env, ...config } = Config;
-    expect(Env).toContain(`SERVICE_WEBHOOK_SECRET=${SECRET}`);
-    expect(JSON.stringify([rest, config])).not.toContain(SECRET);
-    expect(JSON.stringify([rest, config])).not.toContain(API_KEY);
+      // The engine's description contains the secrets only in the environment.
+      const { Config, ...rest } = await docker.inspect<{ Config: { Env: string[] } }>(bot.name);
+      const { Env, ...config } = Config;
+      expect(Env).toContain(`SERVICE_WEBHOOK_SECRET=${SECRET}`);
+      expect(JSON.stringify([rest, config])).not.toContain(SECRET);
+      expect(JSON.stringify([rest, config])).not.toContain(API_KEY);
 
-    const stopped = await bot.stop();
-    expect(stopped).toMatchObject({ ExitCode: 0, OOMKilled: false });
-    expect(stopped.tookMs).toBeLessThan(10_000);
-  });
+      const stopped = await bot.stop();
+      expect(stopped).toMatchObject({ ExitCode: 0, OOMKilled: false });
+      expect(stopped.tookMs).toBeLessThan(10_000);
+    },
+  );
 });
 
 /** Returns the texts that occur in one of the image's layers or in its configuration. */

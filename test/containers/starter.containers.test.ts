@@ -28,7 +28,7 @@ test("docs/start/first-bot.md has the commands of docs/deploy/docker.md, and the
   expect(lines).toBe(documentedBlock("docs/deploy/docker.md", "docker"));
 });
 
-withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml", (store) => {
+withEngine.each(["sqlite", "postgres"])("the starter on %s, run by its compose.yaml", (store) => {
   let folder: string;
   let project: ComposeProject;
   let platform: PlatformProcess;
@@ -61,7 +61,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
   }
 
   test(
-    "answers by https, keeps its memory, is updated, and stops in time",
+    "replies over https, keeps its inbox, is updated, and stops in time",
     async () => {
       project.explainFailure();
       const port = await reservePort();
@@ -115,7 +115,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
   );
 
   test(
-    "answers without a public address, a secret and Caddy",
+    "replies without a public URL, a secret and Caddy",
     async () => {
       project.explainFailure();
       await project.type("docker compose down --volumes");

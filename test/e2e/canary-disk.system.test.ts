@@ -23,7 +23,7 @@ describe("a bot reveals neither secrets nor message texts", () => {
     ]);
   });
 
-  test("to which SQLite says that the disk is full", { timeout: TIMEOUT_MS }, async () => {
+  test("whose disk is full", { timeout: TIMEOUT_MS }, async () => {
     const it = await Stage.set(inFile);
     const listening = await it.listening(it.launch());
     const { bot, url } = listening;

@@ -12,7 +12,7 @@ test("a bot reveals neither secrets nor message texts, whatever it encounters", 
   await live(inFile);
 });
 
-test("the search finds a canary wherever it sits", () => {
+test("the search finds a canary at any position", () => {
   const canary: Canary = { name: "one", song: song() };
   const line = JSON.stringify({ text: phrase(canary.song) });
   for (const text of [line, JSON.stringify(line), encodeURIComponent(line)]) {

@@ -80,7 +80,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(image.user).toBe("node");
   });
 
-  test("what runs is in the image, and nothing else of the project", () => {
+  test("the image contains what the bot runs, and nothing else from the project", () => {
     expect(readdirSync(image.workdir).sort()).toEqual([
       "data",
       "node_modules",
@@ -100,7 +100,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(await exitCode(write("data/x"))).toBe(0);
   });
 
-  test("it answers a signed delivery, is healthy, and ends with 0 on SIGTERM", async () => {
+  test("it accepts a signed delivery, is healthy, and exits with 0 on SIGTERM", async () => {
     const platform = await PlatformProcess.start(temporaryFolder());
     const { running, port, url } = await runBot(platform);
     await platform.control.saveWebhook({ url: `${url}/webhook` });
@@ -167,7 +167,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   const reason = whyNoProxy(caddy);
   if (reason !== undefined) process.stderr.write(`${reason}\n`);
 
-  test.skipIf(reason !== undefined)("behind its Caddyfile it is reached by https", async () => {
+  test.skipIf(reason !== undefined)("it is reachable over https behind its Caddyfile", async () => {
     const home = temporaryFolder();
     const certificates = makeCertificates(home);
     const platform = await PlatformProcess.start(home, certificates.authority.cert);

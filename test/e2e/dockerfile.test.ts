@@ -21,7 +21,7 @@ test("its folders are absolute, its port is a number, and its user is not root",
   expect(dockerfile).not.toMatch(/\bsudo\b/);
 });
 
-test("Docker knows the flags of its health check", () => {
+test("Docker supports the flags of its health check", () => {
   const [{ flags = {} } = {}, ...more] = all("HEALTHCHECK");
   expect(more).toEqual([]);
   for (const [name, duration] of Object.entries(flags)) {

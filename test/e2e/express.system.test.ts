@@ -26,7 +26,7 @@ function writeExample(gate: string): string {
   return file;
 }
 
-test("the documented Express application ends with 0 on SIGTERM, after the running handler", async () => {
+test("the documented Express application exits with 0 on SIGTERM, after the running handler", async () => {
   const platform = await runPlatform();
   const opened = Promise.withResolvers<void>();
   onTestFinished(() => opened.resolve());

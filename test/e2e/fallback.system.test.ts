@@ -37,8 +37,8 @@ async function comesBack(stage: Stage, bot: BotProcess): Promise<void> {
   });
 }
 
-describe("a webhook that fails until the platform switches it off", () => {
-  test("is replaced by polling, and used again once its owner has saved it", async () => {
+describe("a webhook that fails until the platform disables it", () => {
+  test("is replaced by polling, and is used again once its owner has saved it", async () => {
     const stage = await Stage.build();
     const bot = await healthy(stage);
     expect(await bot.status()).toMatchObject({ mode: "auditing" });
@@ -99,7 +99,7 @@ describe("a webhook that fails until the platform switches it off", () => {
   });
 });
 
-test("with DELIVERY=polling a bot needs no secret, has no webhook, and answers from the log", async () => {
+test("with DELIVERY=polling a bot needs no secret, has no webhook, and replies to events from the log", async () => {
   const stage = await Stage.build();
   const bot = await stage.startBot("polling");
   await stage.reads(1);
@@ -119,7 +119,7 @@ test("with DELIVERY=polling a bot needs no secret, has no webhook, and answers f
   expect(await stage.happened("delivery")).toEqual([]);
 });
 
-test("with DELIVERY=webhook a bot never reads the log, also while deliveries fail", async () => {
+test("with DELIVERY=webhook a bot never reads the log, even while deliveries fail", async () => {
   const stage = await Stage.build();
   const bot = await stage.startBot("webhook");
   await stage.saveWebhook(bot);

@@ -25,7 +25,7 @@ const answersTwice = (bot: Bot) =>
 
 describe.skipIf(reason !== undefined)("two bots behind PgBouncer in transaction mode", () => {
   test.each(kinds)(
-    "$name answer every message once, also when sessions and PgBouncer itself end",
+    "$name reply to every message once, even when sessions or PgBouncer itself end",
     {
       timeout: 60_000,
     },
@@ -90,9 +90,9 @@ describe.skipIf(reason !== undefined)("two bots behind PgBouncer in transaction 
   );
 });
 
-describe.skipIf(reason !== undefined)("while a bot runs behind PgBouncer", () => {
+describe.skipIf(reason !== undefined)("while a bot is running behind PgBouncer", () => {
   test.each(["behind it", "beside it"])(
-    "service-bot inbox and its copy know that, %s",
+    "service-bot inbox and inbox copy detect the bot, %s",
     {
       timeout: 60_000,
     },

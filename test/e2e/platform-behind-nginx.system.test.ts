@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** This nginx is configured as in most guides: it sends its own target as Host, and no headers about the client. */
 test.skipIf(!isInstalled(NGINX_VERSION))(
-  "a stranger behind a plain nginx gets neither the state of the platform nor its control token",
+  "a stranger behind a plain nginx gets neither the platform's state nor its control token",
   async () => {
     const platform = await runPlatform();
     const port = await reservePort();

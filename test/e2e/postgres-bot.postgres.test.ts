@@ -38,7 +38,7 @@ function dev(folder: string): TestProcess {
   return serviceBot(["dev", "--port", "0"], { cwd: folder, env: { PORT: "0" } });
 }
 
-describe("npm run dev of a bot on PostgreSQL", () => {
+describe("npm run dev for a bot on PostgreSQL", () => {
   let server: PostgresServer;
   let rules: string;
 
@@ -56,7 +56,7 @@ describe("npm run dev of a bot on PostgreSQL", () => {
     await rm(rules, { recursive: true, force: true });
   });
 
-  test("handles events in the database that .env names, with the password of .env", async () => {
+  test("handles events in the database named in .env, with the password from .env", async () => {
     const { folder, env } = await bot(server.port);
     const { PGPASSWORD: password = "" } = parseEnv(env);
     await look({ url: server.url() }, `ALTER ROLE bot PASSWORD '${password}'`);

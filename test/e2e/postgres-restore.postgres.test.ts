@@ -41,7 +41,7 @@ async function start(platform: Platform, place: Place): Promise<Bot> {
   return bot;
 }
 
-test("a bot on an inbox restored from a PostgreSQL dump sends no answer twice, once the inbox is marked", {
+test("a bot on an inbox restored from a PostgreSQL dump sends no reply twice, once the inbox is marked", {
   timeout: 60_000,
 }, async () => {
   const platform = await runPlatform();

@@ -10,7 +10,7 @@ import { runBot, runPlatform } from "../support/running-bot.ts";
 const answersMessages = (bot: Bot) =>
   void bot.on("dm.message", (ctx) => ctx.reply(`Hi ${ctx.payload.from.name}`));
 
-test("a bot on PostgreSQL says 503 while the database restarts, and answers every message once", {
+test("a bot on PostgreSQL responds with 503 while the database restarts, and replies to every message once", {
   timeout: 60_000,
 }, async () => {
   const server = await PostgresServer.start("18");
@@ -58,7 +58,7 @@ test("a bot on PostgreSQL says 503 while the database restarts, and answers ever
   expect(log.text()).not.toContain("hunter2");
 });
 
-test("a bot on PostgreSQL that stops keeps its process alive until it has", async () => {
+test("a stopping bot on PostgreSQL keeps its process alive until it has stopped", async () => {
   const { url, schema } = await emptyPlace();
   const platform = await runPlatform();
   const index = new URL("../../src/index.ts", import.meta.url);
@@ -106,7 +106,7 @@ test("service-bot inbox reads PostgreSQL, and a running bot carries out its deci
   expect(JSON.parse(await run("stats", "--json"))).toMatchObject({ done: 1, running: false });
 });
 
-test("service-bot inbox reports why an address has no inbox", async () => {
+test("service-bot inbox reports why there is no inbox at a URL", async () => {
   const { url, schema } = await emptyPlace();
   const run = (env: Record<string, string>) => serviceBotEnds(["inbox"], { env });
   expect(await run({ DATABASE_URL: url, DATABASE_SCHEMA: schema })).toMatchObject({

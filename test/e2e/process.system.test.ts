@@ -24,7 +24,7 @@ function startBot(platform: Platform, folder: string): TestProcess {
 }
 
 describe("a bot that owns its process", () => {
-  test("ends with exit code 2 and one message when its configuration is wrong", async () => {
+  test("exits with code 2 and one message when its configuration is wrong", async () => {
     const bot = new TestProcess([BOT], {
       bareEnv: true,
       env: { SERVICE_WEBHOOK_SECRET: "not-a-secret-of-ours", PORT: "80 80" },
@@ -39,7 +39,7 @@ describe("a bot that owns its process", () => {
     expect(bot.stdout).toEqual([]);
   });
 
-  test("ends with exit code 1 and the way out when its file is in use, while the first ends with 0 on SIGTERM", async () => {
+  test("exits with code 1 and the remedy when its file is in use, while the first bot exits with 0 on SIGTERM", async () => {
     const platform = await runPlatform();
     const folder = temporaryFolder();
     const bot = startBot(platform, folder);

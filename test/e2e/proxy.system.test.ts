@@ -67,7 +67,7 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
   const reason = whyNoProxy(kind);
   if (reason !== undefined) process.stderr.write(`${reason}\n`);
 
-  test.skipIf(reason !== undefined)("a message comes by webhook and is answered", async () => {
+  test.skipIf(reason !== undefined)("a message arrives by webhook and gets a reply", async () => {
     const { platform, bot, origin, trusted } = await start(kind);
     const text = "grüße 🙂 e\u0301 \u2028";
     const { event, conversation } = await platform.message(text);
@@ -124,7 +124,7 @@ describe.skipIf(reason !== undefined)("the platform checks the certificate", () 
       trusts: true,
       told: /^the certificate of localhost:\d+ is for a different host name .*bot\.example\.org/,
     },
-  ] as const)("and delivers nothing where it $fault", async ({ shown, trusts, told }) => {
+  ] as const)("and delivers nothing if it $fault", async ({ shown, trusts, told }) => {
     const folder = temporaryFolder();
     const certificates = makeCertificates(folder);
     const trusted = certificates.authority.cert;

@@ -119,7 +119,7 @@ const versionsIn = (place: Place) =>
   look(place, `SELECT version, readable_from FROM ${place.schema}.migration ORDER BY version`);
 
 describe("while a new version is rolled out", { timeout: 90_000 }, () => {
-  test("that only adds to the schema, old and new bots answer each message once, in order", async () => {
+  test("that only adds to the schema, old and new bots reply to each message once, in order", async () => {
     const { place, start, talk } = await scene();
     const before = start("before");
     await talk.deliverTo(before);
@@ -150,7 +150,7 @@ describe("while a new version is rolled out", { timeout: 90_000 }, () => {
     talk.expectAllAnsweredOnce();
   });
 
-  test("that is incompatible with the old one, the old one exits with the reason, and the new one takes over", async () => {
+  test("that is incompatible with the old version, the old bot exits with the reason, and the new bot takes over", async () => {
     const { place, start, talk } = await scene();
     const before = start("before");
     await talk.deliverTo(before);

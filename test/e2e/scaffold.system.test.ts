@@ -8,7 +8,7 @@ import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../supp
 
 /** Two other tests, start.system.test.ts and tour.system.test.ts, cover the starter. */
 describe.each(["minimal", "assistant"])(
-  "a bot of the template %s, made from this checkout",
+  "a bot scaffolded from the template %s and this checkout",
   {
     timeout: SCAFFOLD_TIMEOUT_MS,
   },
@@ -32,7 +32,7 @@ describe.each(["minimal", "assistant"])(
     const npm = (...args: string[]): Promise<RunResult> =>
       run("npm", args, { cwd: bot, env: withoutBotVariables() });
 
-    test("is installed, and is a repository of its own", async () => {
+    test("is installed, and is its own repository", async () => {
       expect(result).toMatchObject({ name: "first-bot", installed: true, git: true });
       expect((await stat(join(bot, "package-lock.json"))).isFile()).toBe(true);
     });
@@ -50,7 +50,7 @@ describe.each(["minimal", "assistant"])(
       expect(output).toMatch(/node_modules\/service-bot\/dist\/index\.d\.ts/);
     });
 
-    test("starts, is healthy, and ends with 0 on SIGTERM", async () => {
+    test("starts, is healthy, and exits with 0 on SIGTERM", async () => {
       const env = { PORT: "0", DELIVERY: "webhook" };
       const args = ["--import", "service-bot/env", "src/main.ts"];
       const running = new TestProcess(args, { cwd: bot, bareEnv: true, env });

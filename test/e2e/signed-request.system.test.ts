@@ -13,7 +13,7 @@ async function status(script: string, url: string, secret: string): Promise<stri
   return stdout.split("\n", 1)[0]?.trim() ?? "";
 }
 
-test("the documented request, signed by openssl and sent by curl, gets 200, and 401 with one byte changed", async () => {
+test("the documented request, signed with openssl and sent with curl, gets 200, and 401 if one byte is changed", async () => {
   const platform = await runPlatform();
   const handled = Promise.withResolvers<string>();
   const { bot } = await runBot(platform, (b) => {

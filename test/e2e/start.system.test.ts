@@ -23,7 +23,7 @@ test("every block of docs/start/first-bot.md runs, except those that need a serv
 });
 
 test.skipIf(!hasPty)(
-  "docs/start/first-bot.md leads from nothing to a bot with a handler and a test of one's own",
+  "docs/start/first-bot.md leads from nothing to a bot with a custom handler and test",
   { timeout: SCAFFOLD_TIMEOUT_MS },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "service-bot-start-"));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 
-test("two bots that run beside one platform answer each other", async () => {
+test("two bots on one platform reply to each other", async () => {
   const platform = await runPlatform();
   const { control } = platform;
   const other = control.apps.create({ username: "other" });

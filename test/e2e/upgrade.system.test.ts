@@ -46,7 +46,7 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
     await npm("run", "typecheck");
   });
 
-  test("continues with its inbox: pending events are handled, and handled events are not repeated", async () => {
+  test("continues with its inbox: pending events are handled, and handled events are not handled again", async () => {
     const platform = await PlatformProcess.start(temporaryFolder());
     await platform.conversation(conversation);
     const running = new TestProcess(["--import", "service-bot/env", "src/main.ts"], {

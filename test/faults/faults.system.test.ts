@@ -8,7 +8,7 @@ for (const scenario of botScenarios) testSmall(scenario, `no promise is broken: 
 const unmarked = restoresWith("a backup put back by hand", "by hand");
 testSmall(
   unmarked,
-  "a backup that is put back by hand repeats answers and loses nothing",
+  "a backup restored by hand repeats replies and loses nothing",
   ({ violations }) => {
     expect(violations.filter((text) => text.startsWith("duplicated:"))).not.toEqual([]);
     expect(violations.filter((text) => text.startsWith("lost:"))).toEqual([]);

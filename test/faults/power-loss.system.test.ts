@@ -4,7 +4,7 @@ import { testSmall } from "./test-small.ts";
 
 testSmall(
   powerLoss,
-  "a power loss loses nothing acknowledged and no intent, because a sync comes before each answer and reply",
+  "a power loss loses no acknowledged event and no intent, because a sync precedes each response and reply",
   ({ figures, violations }) => {
     expect(violations).toEqual([]);
     expect(figures["power losses"]).toBeGreaterThan(10);

@@ -5,7 +5,7 @@ import { act, request, runPlatform, tokenWith } from "./support/platform.ts";
 
 const ada = { username: "ada", name: "Ada" };
 
-test.each(eventTypes)("%s makes one event that the bot's own parser knows", async (type) => {
+test.each(eventTypes)("%s makes one event that the bot's own parser accepts", async (type) => {
   const platform = await runPlatform();
   const { events } = act(platform, type);
   // The reply is in a thread on the bot's own post, so it is also a comment on that post.
@@ -29,7 +29,7 @@ test("a dm.message names its conversation, its sender and the beginning of its t
   ]);
 });
 
-test("a person has one conversation with the bot", async () => {
+test("a user has one conversation with the bot", async () => {
   const platform = await runPlatform();
   const first = act(platform, "dm.message").conversationId ?? "";
   expect(act(platform, "dm.message").conversationId).toBe(first);
@@ -40,13 +40,13 @@ test("a person has one conversation with the bot", async () => {
   );
 });
 
-test("an excerpt is cut at 200 characters, and not within one", async () => {
+test("an excerpt is cut at 200 characters, never within one", async () => {
   const platform = await runPlatform();
   const { events } = act(platform, "dm.message", { text: "🙂".repeat(300) });
   expect(events[0]?.payload).toMatchObject({ excerpt: "🙂".repeat(200) });
 });
 
-test("a mention without a post is a new post of the person", async () => {
+test("a mention without a post is a new post by the user", async () => {
   const platform = await runPlatform();
   const { events, postId } = act(platform, "mention", { text: "what is this?" });
   expect(events[0]?.payload).toEqual({
@@ -60,7 +60,7 @@ test("a mention without a post is a new post of the person", async () => {
   expect(body).toMatchObject({ text: "@bot what is this?", author: { ...ada, isBot: false } });
 });
 
-test("a mention on a post is a comment there, and is not mentioned twice", async () => {
+test("a mention on a post is a comment there, and the bot is not mentioned twice", async () => {
   const platform = await runPlatform();
   const text = "hey @Bot, look";
   const { events, commentId } = act(platform, "mention", { postId: "p_1", text });
@@ -74,7 +74,7 @@ test("a mention on a post is a comment there, and is not mentioned twice", async
   });
 });
 
-test("a comment goes to the bot's newest post unless another is named", async () => {
+test("a comment goes to the bot's newest post unless another post is named", async () => {
   const platform = await runPlatform();
   await request(platform, "POST", "/api/v1/posts", { body: { text: "second" } });
   expect(act(platform, "comment")).toMatchObject({ postId: "p_2" });
@@ -82,7 +82,7 @@ test("a comment goes to the bot's newest post unless another is named", async ()
   expect(platform.control.comments("p_1")).toMatchObject([{ text: "old", replyToId: null }]);
 });
 
-test("a reply answers the bot's newest comment, and seeds one where there is none", async () => {
+test("a reply answers the bot's newest comment, and creates a comment if there is none", async () => {
   const platform = await runPlatform();
   const first = act(platform, "reply", { text: "why?" });
   expect(platform.control.comments("p_1")).toMatchObject([
@@ -95,7 +95,7 @@ test("a reply answers the bot's newest comment, and seeds one where there is non
   expect(first.events[0]?.payload).toMatchObject({ postId: "p_1", commentId: first.commentId });
 });
 
-test("likes name the post or the comment of the bot", async () => {
+test("likes name the bot's post or comment", async () => {
   const platform = await runPlatform();
   const post = { entityType: "post", entityId: "p_1", postId: "p_1" };
   expect(act(platform, "like").events[0]?.payload).toEqual({ actor: ada, ...post });
@@ -124,7 +124,7 @@ test("a follow names the bot", async () => {
   expect(events[0]?.payload).toEqual({ actor: ada, entityType: "user", entityId: "u_1" });
 });
 
-test("a person is created on first use, with one case-insensitive name", async () => {
+test("a user is created on first use, with a case-insensitive name", async () => {
   const platform = await runPlatform();
   act(platform, "follow", { from: "@Carol" });
   act(platform, "follow", { from: "carol" });
@@ -135,7 +135,7 @@ test("a person is created on first use, with one case-insensitive name", async (
   ]);
 });
 
-test("an act can be repeated up to 1000 times", async () => {
+test("an action can be repeated up to 1000 times", async () => {
   const platform = await runPlatform();
   expect(act(platform, "dm.message", { count: 1000 }).events).toHaveLength(1000);
   expect(platform.control.events()).toHaveLength(1000);
@@ -167,7 +167,7 @@ test.each<[string, object, string]>([
   ["mention", { postId: "p_9" }, "NOT_FOUND"],
   ["reply", { commentId: "cm_9" }, "NOT_FOUND"],
   ["dm.message", { conversationId: "c_9" }, "NOT_FOUND"],
-])("%s with %j is refused and leaves nothing behind", async (type, more, code) => {
+])("%s with %j is rejected and leaves nothing behind", async (type, more, code) => {
   const platform = await runPlatform();
   expect(() => act(platform, type, { from: "newcomer", ...more })).toThrow(
     expect.objectContaining({ code }),
@@ -176,7 +176,7 @@ test.each<[string, object, string]>([
   expect(platform.control.state().people.map(({ username }) => username)).toEqual(["ada", "ben"]);
 });
 
-test("acts on other people's content make no event", async () => {
+test("actions on other users' content make no event", async () => {
   const platform = await runPlatform();
   const { postId = "", events } = act(platform, "post", { text: "sun is out" });
   expect(events).toEqual([]);
@@ -207,7 +207,7 @@ test("if a bot is named, the content must be its own", async () => {
   }
 });
 
-test("a post needs no bot, and concerns none", async () => {
+test("a post needs no bot, and makes no event", async () => {
   const platform = await runPlatform();
   const { events, postId } = act(platform, "post", { text: "sun is out" });
   expect(events).toEqual([]);
@@ -215,7 +215,7 @@ test("a post needs no bot, and concerns none", async () => {
   expect(body).toMatchObject({ text: "sun is out", author: { ...ada, isBot: false } });
 });
 
-test("an act goes to the bot that is named, by default to the owner of what is named", async () => {
+test("an action goes to the named bot, by default to the owner of the named content", async () => {
   const platform = await runPlatform();
   platform.control.apps.create({ username: "other" });
   const { postId = "" } = act(platform, "post", { from: "other", text: "mine" });
@@ -250,7 +250,7 @@ test("an act goes to the bot that is named, by default to the owner of what is n
   ]);
 });
 
-test("a message goes to the bot whose conversation is named", async () => {
+test("a message goes to the bot in the named conversation", async () => {
   const platform = await runPlatform();
   platform.control.apps.create({ username: "other" });
   const { conversationId = "" } = act(platform, "dm.message", { to: "other" });
@@ -279,7 +279,7 @@ test("an event of an unknown type has the given payload", async () => {
   expect(await read(tokenWith(platform, "dm"))).toBe(0);
 });
 
-test("an act on a bot without posts fails with the remedy", async () => {
+test("an action on a bot without posts fails with the remedy", async () => {
   const platform = await runPlatform();
   platform.control.apps.create({ username: "other" });
   for (const type of ["comment", "reply", "like", "repost", "quote"]) {

@@ -46,7 +46,7 @@ test("the page names every endpoint of the control API, and no other", async () 
   expect(new Set(documented)).toEqual(new Set(mounted));
 });
 
-test("the page names every error code that is not the platform document's", async () => {
+test("the page names every error code that is not in the platform document", async () => {
   const source = readFileSync(PLATFORM_ERRORS_SOURCE, "utf8");
   const ours = [
     ...source

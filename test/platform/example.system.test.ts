@@ -11,7 +11,7 @@ const example = pages
   .flatMap(codeBlocks)
   .filter(({ language, code }) => language === "ts" && code.includes("startPlatform"));
 
-test("the example of docs/reference/local-platform.md runs, and passes", async () => {
+test("the example in docs/reference/local-platform.md runs and passes", async () => {
   expect(example).toHaveLength(1);
   // Node does not strip types below node_modules, but the example has none. Inside the checkout, its imports resolve.
   mkdirSync(join(root, "node_modules", ".cache"), { recursive: true });

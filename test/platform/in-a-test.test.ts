@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Bot } from "../../src/index.ts";
 import { startPlatform } from "../faces/platform.ts";
 
-test("platforms run side by side in one process, each with its port, its state, its clock and its bot", async () => {
+test("platforms run side by side in one process, each with its own port, state, clock and bot", async () => {
   const count = 8;
   const numbers = Array.from({ length: count }, (_, index) => index);
   const platforms = await Promise.all(numbers.map(() => startPlatform()));

@@ -14,7 +14,7 @@ function make(options: PlatformOptions = {}) {
   return { platform, call };
 }
 
-test("a request is answered without a port", async () => {
+test("a request gets a response without a port", async () => {
   const { call } = make();
   const made = await call("/posts", { method: "POST", body: JSON.stringify({ text: "hi" }) });
   expect(made.status).toBe(201);
@@ -68,7 +68,7 @@ test("a lost response rejects like a cut connection, and the request is executed
   expect(platform.control.posts().items[0]).toMatchObject({ text: "once" });
 });
 
-test("a request that is held ends with its signal, and with the platform", async () => {
+test("a held request ends when its signal aborts, and when the platform stops", async () => {
   const { platform, call } = make();
   platform.control.setFaults({ api: { mode: "hold" } });
   const abort = new AbortController();

@@ -44,7 +44,7 @@ test("a late event enters the log below newer ones at its due time", async () =>
   expect(platform.control.events(first)[0]).toEqual(made.events[0]);
 });
 
-test("the cursor of an empty since is never past a pending late event", async () => {
+test("the cursor for an empty since is never past a pending late event", async () => {
   const { clock, platform } = await scene();
   lateNext(platform);
   act(platform, "follow");
@@ -156,7 +156,7 @@ test("a restart does not change the due time of a late event", async () => {
   expect(receiver.batches()).toEqual([[next], [late]]);
 });
 
-test("an event due while the platform is stopped is in the log after the start", async () => {
+test("an event due while the platform is stopped is in the log after the restart", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const clock = new ManualClock();
   const receiver = await runReceiver();
@@ -180,7 +180,7 @@ test("late events arrive on a real clock, too", async () => {
   expect((await log(platform))[0]).toEqual(all);
 });
 
-test("a late act and its arrival are in the timeline", async () => {
+test("a late action and its arrival are in the timeline", async () => {
   const { clock, platform } = await scene();
   lateNext(platform);
   const [id = ""] = ids(act(platform, "follow"));

@@ -11,7 +11,7 @@ test("a platform takes a free port and says where it listens", async () => {
   expect((await request(one, "GET", "/control/v1/state")).status).toBe(200);
 });
 
-test("platforms side by side share nothing", async () => {
+test("platforms running side by side share nothing", async () => {
   const [one, other] = [await runPlatform(), await runPlatform()];
   act(one, "follow");
   expect(other.control.events()).toEqual([]);
@@ -26,14 +26,14 @@ test("a port in use is named in the error", async () => {
   });
 });
 
-test("answers carry the time of the platform's clock", async () => {
+test("responses carry the time of the platform's clock", async () => {
   const clock = new ManualClock(Date.UTC(2001, 1, 3, 4, 5, 6));
   const platform = await runPlatform({ clock });
   const { headers } = await request(platform, "GET", "/api/v1/me");
   expect(headers.get("date")).toBe("Sat, 03 Feb 2001 04:05:06 GMT");
 });
 
-test("stopping can be asked for twice, and nothing answers afterwards", async () => {
+test("stopping twice is harmless, and no request succeeds afterwards", async () => {
   const platform = await runPlatform();
   await Promise.all([platform.stop(), platform.stop()]);
   await platform.stop();

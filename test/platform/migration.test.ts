@@ -10,7 +10,7 @@ const sql = (name: string) => readFileSync(join(PLATFORM_SCHEMA, `${name}.sql`),
 const first = sql("001_platform");
 const second = sql("002_images_groups_blocks");
 
-test("a state file from before images keeps its content, and accepts images", async () => {
+test("a state file older than images keeps its content, and accepts images", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const db = new Sqlite(stateFile);
   db.exec(`${first}
@@ -42,7 +42,7 @@ test("a state file from before images keeps its content, and accepts images", as
   after.close();
 });
 
-test("a state file from before there were several apps makes one of each bot", async () => {
+test("a state file older than apps gets one app per bot", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const db = new Sqlite(stateFile);
   db.exec(`${first}${second}
@@ -87,7 +87,7 @@ test("a state file from before there were several apps makes one of each bot", a
   after.close();
 });
 
-test("images from before thumbnails are shown without one", async () => {
+test("images older than thumbnails are shown without one", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const db = new Sqlite(stateFile);
   db.exec(`${first}
@@ -106,7 +106,7 @@ test("images from before thumbnails are shown without one", async () => {
   expect((await fetch(url)).status).toBe(200);
 });
 
-test("likes, reposts and quotes from before counters by kind are counted from the events", async () => {
+test("likes, reposts and quotes older than their counters are counted from the events", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const earlier = ["003_apps", "004_late_events", "005_settings", "006_thumbnails"].map(sql);
   const payload = (entityId: string, postId: string, entityType = "post") =>

@@ -30,7 +30,7 @@ function useLog(store: Store, bot: number): readonly string[] {
   return statements();
 }
 
-test("no page of a log, and no delivery, scans earlier events or those of other bots", () => {
+test("no log page and no delivery scans earlier events or other bots' events", () => {
   const file = join(temporaryFolder(), "state.db");
   const store = new Store(openDatabase(file));
   seed(store, { now: 0 });

@@ -36,7 +36,7 @@ test("two platforms have different secrets", async () => {
   expect(one.webhookSecret).not.toBe(other.webhookSecret);
 });
 
-test("options override the secrets of the state file", async () => {
+test("options override the state file's secrets", async () => {
   const stateFile = newStateFile();
   const first = await runPlatform({ stateFile });
   const before = first.apiKey;
@@ -63,7 +63,7 @@ test("events, conversations and the webhook survive a restart; ids continue", as
   expect(ids(after)).toEqual(["evt_000000000002"]);
 });
 
-test("events pending at the stop are delivered after the start", async () => {
+test("events pending at the stop are delivered after the restart", async () => {
   const stateFile = newStateFile();
   const receiver = await runReceiver(statuses(500));
   const first = await runPlatform({ stateFile, clock: new ManualClock() });
@@ -82,7 +82,7 @@ test("events pending at the stop are delivered after the start", async () => {
   expect(receiver.batches()).toEqual([[one], [one, two], [next]]);
 });
 
-test("a delivery interrupted by the stop does not count as failed, and is repeated", async () => {
+test("a delivery interrupted by the stop does not count as failed, and is retried", async () => {
   const stateFile = newStateFile();
   const first = await runPlatform({ stateFile, disableAfter: 1 });
   const arrival = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ test("a state file serves one platform at a time", async () => {
   await runPlatform({ stateFile });
 });
 
-test("a state file of a newer version is not touched", async () => {
+test("a newer version's state file is not modified", async () => {
   const stateFile = newStateFile();
   await (await runPlatform({ stateFile })).stop();
   const db = new Sqlite(stateFile);
@@ -130,7 +130,7 @@ test.each([
   [{ apiKey: "canary canary" }, "apiKey"],
   [{ stateFile: "/dev/null/state.db" }, "stateFile"],
   [{ host: "192.0.2.1" }, "host"],
-])("the options %j are refused, by name and without secrets", async (options, name) => {
+])("the options %j are rejected, by name and without secrets", async (options, name) => {
   const started = startPlatform(options);
   await expect(started).rejects.toThrow(ConfigError);
   await expect(started).rejects.toThrow(new RegExp(`- ${name}`));

@@ -29,7 +29,7 @@ async function statementsOfActs(): Promise<{ statements: readonly string[]; db: 
 /** The default bot is the first row in its table, so this scan ends there. */
 const FIRST_BOT = /is_bot = 1 ORDER BY seq LIMIT 1/;
 
-test("no act scans the whole history", async () => {
+test("no action scans the whole history", async () => {
   const { statements, db } = await statementsOfActs();
   for (const sql of statements.filter((one) => !FIRST_BOT.test(one))) {
     expect(scansOf(db, sql), sql).toEqual([]);

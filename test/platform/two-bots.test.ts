@@ -24,7 +24,7 @@ async function poll(platform: Platform, token: string, query = ""): Promise<Page
   return answer.body;
 }
 
-test("each bot reads its own log, numbered by one count", async () => {
+test("each bot reads its own log, and all logs share one numbering", async () => {
   const { platform, other } = await runTwo();
   const [first] = ids(act(platform, "follow"));
   const [second] = ids(act(platform, "follow", { to: "other" }));
@@ -41,7 +41,7 @@ test("each bot reads its own log, numbered by one count", async () => {
   });
 });
 
-test("the present of a log is its own newest event", async () => {
+test("a log's present is its own newest event", async () => {
   const { platform, other } = await runTwo();
   expect((await poll(platform, other.apiKey, "?since=")).cursor).toBe("evt_000000000000");
   const [second] = ids(act(platform, "follow", { to: "other" }));
@@ -54,7 +54,7 @@ test("the present of a log is its own newest event", async () => {
   expect(events.map(({ id }) => id)).toEqual([next]);
 });
 
-test("each webhook gets the events of its own bot, signed with its own secret", async () => {
+test("each webhook gets its own bot's events, signed with its own secret", async () => {
   const { platform, other } = await runTwo();
   const [one, two] = [await runReceiver(), await runReceiver()];
   platform.control.saveWebhook({ url: one.url });
@@ -74,7 +74,7 @@ test("each webhook gets the events of its own bot, signed with its own secret", 
   expect(signedBy(platform.webhookSecret)).toEqual([false]);
 });
 
-test("an endpoint that does not answer delays no other app", async () => {
+test("an endpoint that does not respond delays no other app", async () => {
   const { platform } = await runTwo();
   const asked = Promise.withResolvers<void>();
   const silent = await runReceiver(() => asked.resolve());
@@ -88,7 +88,7 @@ test("an endpoint that does not answer delays no other app", async () => {
   expect(silent.received).toHaveLength(1);
 });
 
-test("failures count for one webhook alone", async () => {
+test("failures count for their own webhook only", async () => {
   const platform = await runPlatform({ disableAfter: 1 });
   platform.control.apps.create({ username: "other" });
   const failing = await runReceiver((response) => response.writeHead(500).end());
@@ -104,7 +104,7 @@ test("failures count for one webhook alone", async () => {
   expect(platform.control.notifications()).toEqual([]);
 });
 
-test("events are delivered again to their own bot alone", async () => {
+test("events are delivered again only to their own bot", async () => {
   const { platform } = await runTwo();
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
@@ -114,7 +114,7 @@ test("events are delivered again to their own bot alone", async () => {
   expect(await platform.control.deliver({ eventIds }, "other")).toMatchObject([{ status: 200 }]);
 });
 
-test("an image belongs to the app that has uploaded it", async () => {
+test("an image belongs to the app that uploaded it", async () => {
   const { platform, other } = await runTwo();
   const imageKeys = await newKeys(platform, 1);
   const post = (token: string) =>
@@ -123,7 +123,7 @@ test("an image belongs to the app that has uploaded it", async () => {
   expect((await post(platform.apiKey)).status).toBe(201);
 });
 
-test("two bots talk in a conversation that an act has started", async () => {
+test("two bots talk in a conversation started by an action", async () => {
   const { platform, other } = await runTwo();
   const begun = act(platform, "dm.message", { from: "other", to: "bot", text: "hello, bot" });
   const { conversationId = "" } = begun;

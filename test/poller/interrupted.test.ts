@@ -301,7 +301,7 @@ describe("pages of 50 are requested while the previous page is stored", () => {
   const pageAt = (since: number) => [`request ${since}, limit 50`, `answer ${since}`];
   const written = (events: number) => [`store ${events}`, `stored ${events}`];
 
-  test("and shares a transaction with those that come at once, up to 500 events", async () => {
+  test("and shares a transaction with pages that arrive immediately, up to 500 events", async () => {
     // A response takes longer than storing a page.
     const answered = async () => {
       for (let turns = 0; turns < 10; turns++) await turn();
@@ -317,7 +317,7 @@ describe("pages of 50 are requested while the previous page is stored", () => {
     ]);
   });
 
-  test("and is stored before the next one comes that takes its time", async () => {
+  test("and is stored before a slow next page arrives", async () => {
     const trace = await read(async () => {
       for (let turns = 0; turns < 10; turns++) await turn();
       await clock.advance(1_000);

@@ -60,7 +60,7 @@ test("a cursor ahead of the last event is kept once a minute has passed since it
   expect(await inbox.cursor("events")).toBeDefined();
 });
 
-test("a cursor ahead of the last event is stored itself once a minute has passed since it was seen", async () => {
+test("a cursor ahead of the last event is itself stored once a minute has passed since it was seen", async () => {
   const { clock, log, inbox, reader } = await open((cursor) => (cursor === "1" ? "5" : cursor));
   log.add("1");
   await clock.advance(61_000);

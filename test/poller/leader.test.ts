@@ -59,7 +59,7 @@ describe("a term", () => {
     expect(term.signal.aborted).toBe(false);
   });
 
-  test("a term ends one lease after the last successful renewal was sent, not after its answer", async () => {
+  test("a term ends one lease after the last successful renewal was sent, not after its response", async () => {
     const slow = Promise.withResolvers<Candidacy>();
     answer = () => slow.promise;
     const leading = lead();
@@ -83,7 +83,7 @@ describe("a term", () => {
     expect(term.signal.aborted).toBe(true);
   });
 
-  test("ends at once when another instance has taken over", async () => {
+  test("ends immediately when another instance has taken over", async () => {
     const term = await lead();
     answer = () => another(LEASE);
     await clock.advance(LEASE / 3);

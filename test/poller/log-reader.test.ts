@@ -76,7 +76,7 @@ describe("the first start", () => {
   });
 
   test.each(["", "0"])(
-    "from now on an empty log, which answers with the cursor %j, gets everything made since",
+    "from now on an empty log, whose cursor is %j, gets everything made since",
     async (emptyCursor) => {
       log.emptyCursor = emptyCursor;
       const reader = await open({ startFrom: "now" });
@@ -88,7 +88,7 @@ describe("the first start", () => {
     },
   );
 
-  test("from now on an empty log is stored, so that a restart skips no event", async () => {
+  test("from now on an empty log stores its position, so that a restart skips no event", async () => {
     log.emptyCursor = "";
     await open({ startFrom: "now" });
     log.add("1");
@@ -104,7 +104,7 @@ describe("the first start", () => {
     expect(log.requests[0]).toBeUndefined();
   });
 
-  test("on an empty log an empty cursor is not sent, because it would mean the present", async () => {
+  test("on an empty log sends no empty cursor, because it would mean the present", async () => {
     const reader = await open();
     await reader.read("cursor", signal);
     log.add("1");
@@ -168,7 +168,7 @@ describe("a round", () => {
     expect(await reader.read("cursor", signal)).toEqual([]);
   });
 
-  test("takes its time from the page, or from earlier responses if the page has none", async () => {
+  test("takes the time from the page, or from earlier responses if the page has none", async () => {
     log.add("1", "follow", clock.now() - MINUTE);
     const own = clock.now() - MINUTE;
     const dated = await open({ platformClock: { now: () => own } });
@@ -218,7 +218,7 @@ describe("the stored cursor", () => {
     expect(await inbox.cursor(CURSOR)).toBe("2");
   });
 
-  test("so an event that is committed late, below others, is found by the next audit", async () => {
+  test("lets the next audit find an event that is committed late, below others", async () => {
     const reader = await open();
     log.add("2");
     await reader.read("cursor", signal);
@@ -263,7 +263,7 @@ describe("the stored cursor", () => {
   });
 });
 
-describe("an event whose date says nothing", () => {
+describe("an event with an unusable date", () => {
   test.each([
     ["is missing", undefined],
     ["cannot be read", "2027-13-45"],
@@ -286,7 +286,7 @@ describe("an event whose date says nothing", () => {
   });
 
   test.each([3, -3])(
-    "where the platform tells no time, and is %i h off, no date does",
+    "is any event if the platform sends no time and is %i h off",
     async (hours) => {
       const events: typeof log.events = async (query) => ({
         ...(await log.events(query)),
@@ -303,7 +303,7 @@ describe("an event whose date says nothing", () => {
   );
 });
 
-describe("a position that the platform refuses", () => {
+describe("a position that the platform rejects", () => {
   /** Creates a reader at cursor 3 on a log that is then trimmed. */
   async function trimmed(): Promise<LogReader> {
     for (const id of ["1", "2", "3"]) log.add(id, "follow", clock.now() - MINUTE);
@@ -346,7 +346,7 @@ describe("a position that the platform refuses", () => {
     expect(await inbox.cursor(CURSOR)).toBe("11");
   });
 
-  test("refused by mistake, returns no event a second time", async () => {
+  test("rejected by mistake, returns no event a second time", async () => {
     // These events are older than the bot, which therefore must not handle them.
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
@@ -364,7 +364,7 @@ describe("a position that the platform refuses", () => {
     expect(lines.records).toContainEqual(expect.objectContaining({ level: "warn", events: 120 }));
   });
 
-  test("refused without later events, is not searched for page by page each time", async () => {
+  test("rejected without later events, is not searched for page by page each time", async () => {
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     log.failures = [new ApiError("no", { status: 400 })];
@@ -379,7 +379,7 @@ describe("a position that the platform refuses", () => {
     expect(await pending()).toBe(1);
   });
 
-  test("refused again during the search for a new one, does not go back", async () => {
+  test("rejected again during the search for a new one, does not move back", async () => {
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     log.entries = log.entries.filter(({ id }) => Number(id) <= 60);
@@ -391,7 +391,7 @@ describe("a position that the platform refuses", () => {
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "121" }]);
   });
 
-  test("of a prefix and digits skips no later event", async () => {
+  test("made of a prefix and digits skips no later event", async () => {
     for (const id of ["evt_8", "evt_9"]) log.add(id, "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     for (const id of ["evt_10", "evt_11"]) log.add(id, "follow", clock.now() - MINUTE);
@@ -401,7 +401,7 @@ describe("a position that the platform refuses", () => {
     expect(await inbox.cursor(CURSOR)).toBe("evt_11");
   });
 
-  test("of another id scheme than an event does not skip that event", async () => {
+  test("from a different id scheme than an event does not skip that event", async () => {
     log.add("evt_9", "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     for (const id of ["dm_5", "evt_08", "evt_0a"]) log.add(id, "follow", clock.now() - MINUTE);
@@ -410,7 +410,7 @@ describe("a position that the platform refuses", () => {
     expect(found.map(({ id }) => id)).toEqual(["dm_5", "evt_0a"]);
   });
 
-  test("is not blamed when the platform refuses every read", async () => {
+  test("is not blamed when the platform rejects every read", async () => {
     const reader = await trimmed();
     const refusal = new ApiError("no", { status: 404 });
     log.failures = [refusal, refusal];
@@ -449,7 +449,7 @@ describe("the end of the log", () => {
     expect(reader.atEnd).toBe(true);
   });
 
-  test("is not claimed when a read gives up on pages without events", async () => {
+  test("is not assumed when a read gives up on pages without events", async () => {
     let pages = 150;
     const events = async ({ since = "0" }: { since?: string | undefined }) => {
       const moves = pages > 0;

@@ -78,7 +78,7 @@ describe("auditing", () => {
     expect(machine.state.mode).toBe("auditing");
   });
 
-  test("auditing ends if the webhook does not deliver an event in time, also between two rounds", () => {
+  test("auditing ends if the webhook does not deliver an event in time, even between two rounds", () => {
     const machine = new Machine();
     machine
       .round([machine.event("1")])
@@ -124,7 +124,7 @@ describe("auditing", () => {
     expect(machine.switches).toEqual([]);
   });
 
-  test.each([3, -3])("ends in time although events are dated %i h off", (hours) => {
+  test.each([3, -3])("ends in time even if event dates are %i h off", (hours) => {
     const machine = new Machine();
     const event = { ...machine.event("1"), at: machine.now + hours * 3_600_000 };
     machine
@@ -268,7 +268,7 @@ describe("hand-back", () => {
     expect(machine.state.mode).toBe("auditing");
   });
 
-  test("does not wait for an idle moment of a busy bot", () => {
+  test("does not wait for a busy bot to become idle", () => {
     const machine = polling().delivery("2");
     // Each event reaches the log ten seconds before the webhook delivers it.
     for (let id = 3; id < 9; id++) {
@@ -401,7 +401,7 @@ test("the number of expected events is bounded", () => {
   expect(machine.state.unconfirmed.at(-1)).toMatchObject({ id: "1499" });
 });
 
-test("observing never changes the state it was given", () => {
+test("observing never modifies the given state", () => {
   const state = Object.freeze(initialMode(new Set(["dm.message"])));
   const found = [{ id: "1", type: "dm.message", at: T0 }];
   observe(state, { kind: "round", now: T0, found }, SILENCE);

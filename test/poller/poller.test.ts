@@ -56,7 +56,7 @@ async function start(options: Partial<PollerOptions> = {}): Promise<Poller> {
 const pending = async () => (await inbox.stats()).pending;
 
 describe("auditing", () => {
-  test("reads the log once an interval", async () => {
+  test("reads the log once per interval", async () => {
     await start();
     await clock.advance(AUDIT * 10);
     expect(log.requests).toHaveLength(10);
@@ -96,7 +96,7 @@ describe("auditing", () => {
   });
 });
 
-describe("a start that goes on from a stored cursor", () => {
+describe("a start from a stored cursor", () => {
   beforeEach(async () => {
     await inbox.put([], "poll", [{ name: "events", position: "0" }]);
   });
@@ -130,14 +130,14 @@ test("the very first start counts no event as missed", async () => {
 test.each([
   [true, []],
   [false, ["polling"]],
-])("the webhook is judged unless the bot is catching up: %s", async (isCatchingUp, expected) => {
+])("missing deliveries count unless the bot is catching up: %s", async (isCatchingUp, expected) => {
   await start({ isCatchingUp: () => isCatchingUp });
   log.add("1");
   await clock.advance(AUDIT + SILENCE);
   expect(switches).toEqual(expected);
 });
 
-test("events found before a read failed half-way still count", async () => {
+test("events found before a read failed halfway still count", async () => {
   await start({ auditIntervalMs: 10 * AUDIT });
   log.add("1");
   const { events } = log;
@@ -163,7 +163,7 @@ describe("polling", () => {
     return poller;
   }
 
-  test("reads the log at the polling interval, and hands events over at once", async () => {
+  test("reads the log at the polling interval, and passes events on immediately", async () => {
     await startPolling();
     await clock.advance(POLL * 5);
     expect(log.requests.length).toBeGreaterThanOrEqual(5);
@@ -172,7 +172,7 @@ describe("polling", () => {
     expect(await pending()).toBe(2);
   });
 
-  test("reads the unsettled part again once an audit interval", async () => {
+  test("rereads the unsettled part once per audit interval", async () => {
     await startPolling();
     log.add("5");
     await clock.advance(POLL);
@@ -181,7 +181,7 @@ describe("polling", () => {
     expect(await pending()).toBe(3);
   });
 
-  test("reads the head alone between two audits", async () => {
+  test("reads only the head between two audits", async () => {
     await startPolling();
     await clock.advance(POLL * 5);
     expect(new Set(log.requests)).toEqual(new Set(["1"]));
@@ -196,7 +196,7 @@ describe("polling", () => {
     expect(poller.mode).toBe("polling");
   });
 
-  test("goes back to audits once the webhook delivers, with one line", async () => {
+  test("returns to auditing once the webhook delivers, with one log line", async () => {
     const poller = await startPolling();
     poller.delivered([{ id: "1", type: "dm.message" }]);
     await clock.advance(POLL * 3);
@@ -209,7 +209,7 @@ describe("polling", () => {
 });
 
 describe("the status", () => {
-  test("claims no end of the log for a read that gave up on pages without events", async () => {
+  test("reports no end of the log for a read that gave up on pages without events", async () => {
     const events = async ({ since = "0" }: { since?: string | undefined }) => ({
       events: [],
       cursor: String(Number(since) + 1),
@@ -321,7 +321,7 @@ describe("failures", () => {
     ["auto", /^webhook deliveries continue/],
     ["polling", /^no events arrive/],
   ] as const)(
-    "a missing scope is told once, loudly, and tried again after a minute (%s)",
+    "a missing scope is logged once as an error, and retried after a minute (%s)",
     async (delivery, meanwhile) => {
       await start({ delivery });
       log.failures = Array.from({ length: 3 }, () => new ApiError("no", { status: 403 }));
@@ -341,7 +341,7 @@ describe("failures", () => {
   test.each([
     ["an unknown token", new ApiError("no", { status: 401 })],
     ["an app that is switched off", new ApiError("no", { status: 403, refusesToken: true })],
-  ])("%s is an outage: the log is tried again every minute at least", async (_name, error) => {
+  ])("%s is an outage: the read is retried at least every minute", async (_name, error) => {
     await start({ random: () => 0.999 });
     log.failures = Array.from({ length: 20 }, () => error);
     await clock.advance(60_000 * 20 + AUDIT);
@@ -350,7 +350,7 @@ describe("failures", () => {
     expect(told).toMatchObject([{ level: "warn", retryInMs: expect.any(Number) }]);
   });
 
-  test("another kind of failure is reported anew", async () => {
+  test("a different kind of failure is reported again", async () => {
     await start();
     const statuses = [401, 401, 403, 503, 503, 401];
     log.failures = statuses.map((status) => new ApiError("no", { status }));
@@ -364,7 +364,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("a first start that fails is tried again from the same place", async () => {
+  test("a first start that fails is retried from the same position", async () => {
     log.failures = [new NetworkError("API_UNREACHABLE", "down", { sent: false })];
     log.add("1");
     await start();
@@ -374,7 +374,7 @@ describe("failures", () => {
     expect(await pending()).toBe(1);
   });
 
-  test("a first start whose position cannot be stored is tried again from the same position", async () => {
+  test("a first start whose position cannot be stored is retried from the same position", async () => {
     const put = inbox.put.bind(inbox);
     const lost = Promise.reject(new Error("the database restarts"));
     vi.spyOn(inbox, "put").mockReturnValueOnce(lost).mockImplementation(put);
@@ -386,7 +386,7 @@ describe("failures", () => {
   });
 });
 
-test("stopping ends the loop at once, in the middle of a wait", async () => {
+test("stopping ends the loop immediately, in the middle of a wait", async () => {
   const poller = await start();
   await poller.stop();
   log.requests.length = 0;

@@ -43,7 +43,7 @@ test("an audit names its purpose, even in the search for the start position", as
   expect(purposes).toEqual(["audit", "audit", "audit", "audit"]);
 });
 
-test("polling in place of a silent webhook names its purpose from the takeover on", async () => {
+test("polling in place of a silent webhook names its purpose after the takeover", async () => {
   const { clock, log, purposes, poller } = poll("auto");
   await clock.advance(1_000);
   log.add("1");

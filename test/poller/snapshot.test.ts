@@ -65,7 +65,7 @@ test.each([
   expect(readSnapshot(text, WRITTEN_AT)).toEqual(known);
 });
 
-test("times move to the clock of the reader, and the state stays on the platform's", () => {
+test("times are converted to the reader's clock, and the state stays on the platform's", () => {
   const read = readSnapshot(writeSnapshot(snapshot, WRITTEN_AT), WRITTEN_AT + 50_000);
   expect(read?.state).toEqual(snapshot.state);
   expect(read?.status).toEqual({
@@ -76,7 +76,7 @@ test("times move to the clock of the reader, and the state stays on the platform
   });
 });
 
-test("fields of a newer version are ignored, and another format is not read", () => {
+test("a newer version's fields are ignored, and another format is not read", () => {
   const newer = { ...JSON.parse(format1), added: 1 };
   expect(readSnapshot(JSON.stringify(newer), WRITTEN_AT)).toEqual(snapshot);
   expect(readSnapshot(JSON.stringify({ ...newer, format: 3 }), WRITTEN_AT)).toBeUndefined();

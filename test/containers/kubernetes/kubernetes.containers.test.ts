@@ -24,7 +24,7 @@ const DATABASE = "kubernetes";
  */
 const LATE_MS = 2_500;
 
-withEngine("a container as the manifests for Kubernetes describe it", () => {
+withEngine("a container as the Kubernetes manifests describe it", () => {
   let folder: string;
   let project: ComposeProject;
   let database: PostgresContainer | undefined;
@@ -90,7 +90,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     return { ...written, readiness, status, ended: await ending };
   }
 
-  test("on SQLite it is confined, is replaced when it hangs, and ends in its grace period", async () => {
+  test("on SQLite it is confined, is replaced when it hangs, and exits within its grace period", async () => {
     const manifest = new Manifest("sqlite.yaml");
     const { pod, platform } = await start(manifest);
     const first = await platform.message("in a pod");

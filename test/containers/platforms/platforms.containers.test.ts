@@ -50,7 +50,7 @@ function flagsOf({ memory, stopSignal, stopSeconds }: Hosting): string[] {
 }
 
 describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ...hosting }) => {
-  test("gives the bot its time to stop", () => {
+  test("gives the bot enough time to stop", () => {
     const ownMs = defaults.shutdownGraceMs;
     const longestMs = longestStopMs() - ownMs + (shutdownGraceMs ?? ownMs);
     expect(longestMs + ROOM_MS).toBeLessThanOrEqual(stopSeconds * 1_000);
@@ -128,7 +128,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   }
 
   test.each(hostings)(
-    "is ready, answers and ends as docs/deploy/$page says, and passes the doctor",
+    "is ready, replies and exits as docs/deploy/$page says, and passes the doctor",
     async (hosting) => {
       const { port, givesPort, healthPath, stopSeconds } = hosting;
       const { store, flags, shown, ...memory } = await memoryOf(hosting);
@@ -151,7 +151,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   test.each([
     { what: "in the container", flags: ["--read-only=false"], word: "container" },
     { what: "in memory", flags: ["--tmpfs", `${DATA}:uid=1000`], word: "tmpfs" },
-  ])("its doctor warns of a file $what", async ({ flags, word }) => {
+  ])("its doctor warns about a file $what", async ({ flags, word }) => {
     const { bot } = await run(flags);
     await bot.ready();
     expect(await warnings()).toMatchObject([{ what: expect.stringContaining(word) }]);
@@ -194,7 +194,7 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
   return { name: label, ...scenario };
 }
 
-withEngine("a bot that is stopped under load, as platforms stop it", () => {
+withEngine("a bot stopped under load, as platforms stop it", () => {
   let image: string;
   const results: Result[] = [];
 

@@ -27,7 +27,7 @@ const reason = whyNoMachine();
 if (reason !== undefined) process.stderr.write(`${reason}\n`);
 
 describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
-  withEngine("with a bot installed by the lines of docs/deploy/systemd.md", () => {
+  withEngine("with a bot installed by the commands in docs/deploy/systemd.md", () => {
     let folder: string;
     let machine: Machine;
     let platform: PlatformProcess;
@@ -81,7 +81,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(await platform.answers(conversation)).toEqual(answers);
     }
 
-    test("answers, is started again, keeps its memory, is updated, and comes back with the machine", async () => {
+    test("replies, restarts, keeps its inbox, is updated, and comes back when the machine reboots", async () => {
       const port = await reservePort();
       platform = await PlatformProcess.start(temporaryFolder());
       await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
@@ -142,7 +142,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(await machine.type(owner)).toBe("my-bot 700\nmy-bot 600");
     }, 300_000);
 
-    test("with its memory in a PostgreSQL beside it, waits for it and comes back with the machine", async () => {
+    test("with its inbox in PostgreSQL on the same machine, waits for the database and comes back after a reboot", async () => {
       const port = await reservePort();
       platform = await PlatformProcess.start(temporaryFolder());
       await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
@@ -175,7 +175,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       await expectAnswers();
     }, 300_000);
 
-    test("refuses what a bot does not need", async () => {
+    test("denies what a bot does not need", async () => {
       await machine.type(`
         useradd --system --home-dir /var/lib/probe --shell /usr/sbin/nologin probe
         mkdir -p /opt/probe/src

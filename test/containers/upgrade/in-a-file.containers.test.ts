@@ -43,7 +43,7 @@ const PREVIOUS = documentedBlock("docs/deploy/docker.md", "previous");
 const NEWER = documentedBlock("docs/deploy/docker.md", "newer");
 const BACK = documentedBlock("docs/deploy/docker.md", "back");
 
-withEngine("a bot with its inbox in a volume, replaced by compose under load", () => {
+withEngine("a bot with its inbox in a volume, replaced by Compose under load", () => {
   let deployment: Deployment;
 
   beforeAll(async () => {
@@ -97,7 +97,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
   }
 
   test(
-    "is away for seconds, loses no event and sends no answer twice; the previous version is refused unless a backup is restored",
+    "is down for seconds, loses no event and sends no reply twice; the previous version only starts on a restored backup",
     async () => {
       const { project, ledger, before, after } = deployment;
       project.explainFailure();

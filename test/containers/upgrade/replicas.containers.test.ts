@@ -156,7 +156,7 @@ withEngine("three bots behind Caddy", () => {
   }
 
   test(
-    "refuse no delivery while they have nothing to do, but some without DRAIN_MS",
+    "refuse no delivery while idle, but refuse some without DRAIN_MS",
     async () => {
       const drained = await upgradeWhileIdle();
       expect(drained.taken).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ withEngine("three bots behind Caddy", () => {
   );
 
   test(
-    "send an answer twice after a kill without steps",
+    "send a reply twice after a kill without steps",
     async () => {
       await restartWith(".env", "LOG_LEVEL=warn", "LOG_LEVEL=warn\nWITHOUT_STEPS=1");
       const load = deployment.load();

@@ -3,7 +3,7 @@ import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
-  "the clock is wrong: signatures are refused, and polling takes over",
+  "the clock is wrong: signatures are rejected, and polling takes over",
   { timeout: TEST_MS },
   async () => {
     const night = await NightShift.begin();

@@ -3,7 +3,7 @@ import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
-  "a poison event: the bot parks it, handles other events, and answers it once the code is fixed",
+  "a poison event: the bot parks it, handles other events, and replies to it once the code is fixed",
   { timeout: TEST_MS },
   async () => {
     const night = await NightShift.begin();

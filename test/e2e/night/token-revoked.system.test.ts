@@ -3,7 +3,7 @@ import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
-  "the token is revoked: waiting events are answered with a new token",
+  "the token is revoked: waiting events are handled with a new token",
   { timeout: TEST_MS },
   async () => {
     const night = await NightShift.begin();

@@ -20,8 +20,8 @@ const { stored } = good;
 const say = (...texts: string[]): Observed => ({ ...good, said: new Map([["c1", texts]]) });
 
 // If the checker missed any of these violations, no scenario could fail because of it.
-describe("the checker accepts kept promises, and finds", () => {
-  test("nothing where all are kept", () => {
+describe("the checker finds", () => {
+  test("nothing if every promise is kept", () => {
     expect(check(good)).toEqual([]);
     const again = say("1: one", "2: one", "2: one", "1: two");
     expect(check(again, { mayRepeat: new Map([["2: one", 1]]) })).toEqual([]);
@@ -44,7 +44,7 @@ describe("the checker accepts kept promises, and finds", () => {
     ["lost", []],
     ["duplicated", ["e1", "e1"]],
     ["reordered", ["e2", "e1"]],
-  ])("%s in the runs of handlers", (kind, ids) => {
+  ])("%s in the handler runs", (kind, ids) => {
     const runs = ids.map((id) => ({ id, lane: "c1", late: false }));
     expect(checkRuns(good.written, runs)).toContainEqual(expect.stringMatching(`^${kind}`));
   });
@@ -56,7 +56,7 @@ describe("the checker accepts kept promises, and finds", () => {
     ["two endings", [claim, end, end]],
     ["stale", [{ ...end, fence: 0 }]],
     ["stranded", [{ pid: 1, what: "heal", lanes: 2 }]],
-  ])("%s in the journal of an inbox", (kind, journal) => {
+  ])("%s in an inbox's journal", (kind, journal) => {
     const { violations } = checkLeases(journal, new Map([["e1", 1]]));
     expect(violations).toEqual([expect.stringMatching(`^${kind}`)]);
   });

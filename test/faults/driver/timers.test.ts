@@ -15,7 +15,7 @@ const START = Date.UTC(2026, 0, 1);
 
 const at = (ms: number) => START + ms;
 
-describe("the checker of timers", () => {
+describe("the timer checker", () => {
   const reminders = [{ number: 1, delayMs: 500, writtenAt: at(0) }];
   const event: OwnEvent = {
     ...{ id: "timer:remind:1", type: "timer:remind", state: "done", number: 1 },
@@ -23,7 +23,7 @@ describe("the checker of timers", () => {
   };
   const answer: Arrival = { text: "due 1", at: at(520) };
 
-  test("finds nothing in a timer that fired once and late", () => {
+  test("accepts a timer that fired once and late", () => {
     expect(checkTimers(reminders, [event], [answer])).toEqual([]);
     expect(latenessOf("timer", [event], [answer])).toEqual({
       "timer late, median (ms)": 10,
@@ -42,7 +42,7 @@ describe("the checker of timers", () => {
     ["early", [{ ...event, receivedAt: at(505) }], [answer]],
     ["early", [event], [{ ...answer, at: at(449) }]],
     ["unexpected", [event, { ...event, number: 2 }], [answer]],
-  ])("finds one that is %s, case %#", (kind, events, arrivals) => {
+  ])("finds a timer that is %s, case %#", (kind, events, arrivals) => {
     const found = checkTimers(reminders, events, arrivals);
     expect(found).toEqual([expect.stringMatching(`^${kind}`)]);
   });
@@ -53,7 +53,7 @@ describe("the checker of timers", () => {
     expect(checkWaiting([7], ["7", "8"])).toEqual([expect.stringMatching(/^unexpected: timer 8/)]);
   });
 
-  test("finds a timer that the states count twice, or not", () => {
+  test("finds a timer that the states count twice or not at all", () => {
     const states = (fired: number) => new Map([["dm:c1", { count: 0, fired }]]);
     expect(checkFired(2, states(2))).toEqual([]);
     for (const fired of [1, 3]) {
@@ -62,7 +62,7 @@ describe("the checker of timers", () => {
   });
 });
 
-describe("the checker of a cron of every second", () => {
+describe("the checker for a cron job that fires every second", () => {
   const tick = (second: number, lateMs = 5): OwnEvent => ({
     ...{ id: `cron:tick:${second}`, type: "cron:tick", state: "done" },
     ...{ dueAt: at(second * 1000), receivedAt: at(second * 1000 + lateMs) },
@@ -83,7 +83,7 @@ describe("the checker of a cron of every second", () => {
 
   const without = (second: number) => good.filter(({ id }) => id !== `cron:tick:${second}`);
 
-  test("finds nothing if each tick with an instance fired once, and the last missed tick too", () => {
+  test("accepts that each tick with an instance fired once, and the last missed tick too", () => {
     expect(check(good)).toEqual({ violations: [], owed: 8, missed: 2 });
   });
 
@@ -113,23 +113,23 @@ describe("the checker of a cron of every second", () => {
     ["unexpected", [...good, tick(6.5)]],
     ["unexpected", [...good, tick(7, 2_300), tick(8, 1_300)]],
     ["unexpected", good, [...answersTo(good), { text: "cron:tick:99 answered", at: at(0) }]],
-  ])("finds one that is %s, case %#", (kind, events, arrivals) => {
+  ])("finds a tick that is %s, case %#", (kind, events, arrivals) => {
     const { violations } = check(events, arrivals);
     expect(violations).toContainEqual(expect.stringMatching(`^${kind}`));
   });
 
-  test("finds a cron that never fired", () => {
+  test("finds a cron job that never fired", () => {
     expect(check([]).violations).toContainEqual(expect.stringMatching(/^lost: no moment/));
   });
 });
 
-describe("the checker of counters", () => {
+describe("the counter checker", () => {
   const written = ["count 1", "tally 2", "tally 6", "answer 4"].map((text, n) => ({
     ...{ id: `e${n}`, lane: "c1", text, says: [] },
   }));
   const counters = (count: number) => ({ count, fired: 0 });
 
-  test("finds nothing if each message was counted once", () => {
+  test("accepts that each message was counted once", () => {
     const states = new Map([
       ["dm:c1", counters(3)],
       ["group-2", counters(2)],

@@ -45,7 +45,7 @@ const groups: readonly (readonly Outcome[])[] = [
 ];
 
 test.each(Object.entries(authors))(
-  "the page has what happens to the bot with %s",
+  "the page shows what happens to the bot with %s",
   { timeout: TIMEOUT_MS },
   async (name, create) => {
     const { header, rows } = documentedOutcomes();
@@ -58,7 +58,7 @@ test.each(Object.entries(authors))(
   },
 );
 
-test("the blocks of grammY, Bolt and Probot compile with their packages", {
+test("the grammY, Bolt and Probot blocks compile with their packages", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const blocks = [...blocksOf("grammy"), ...blocksOf("@slack/bolt"), ...blocksOf("probot")];

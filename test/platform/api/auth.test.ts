@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Scope } from "../../faces/platform.ts";
 import { type ErrorBody, request, runPlatform, tokenWith } from "../support/platform.ts";
 
-test("a request without a token is answered with 401 UNAUTHORIZED", async () => {
+test("a request without a token gets 401 UNAUTHORIZED", async () => {
   const platform = await runPlatform();
   const response = await fetch(`${platform.url}/api/v1/me`);
   const body = (await response.json()) as ErrorBody;
@@ -20,7 +20,7 @@ test.each(["sbk_wrong", "", "sbk_wrong extra"])("the token %j is not valid", asy
   expect(body.error.code).toBe("UNAUTHORIZED");
 });
 
-test("the scheme of the token is case-insensitive", async () => {
+test("the authorization scheme is case-insensitive", async () => {
   const platform = await runPlatform();
   const response = await fetch(`${platform.url}/api/v1/me`, {
     headers: { authorization: `bearer ${platform.apiKey}` },
@@ -28,7 +28,7 @@ test("the scheme of the token is case-insensitive", async () => {
   expect(response.status).toBe(200);
 });
 
-test("the token of one platform is not valid on another", async () => {
+test("one platform's token is not valid on another platform", async () => {
   const [one, other] = [await runPlatform(), await runPlatform()];
   const { status } = await request(one, "GET", "/api/v1/me", { token: other.apiKey });
   expect(status).toBe(401);

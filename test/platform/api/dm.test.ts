@@ -57,7 +57,7 @@ test("the conversation with the latest message comes first", async () => {
   expect(await order()).toEqual([ada, ben]);
 });
 
-test("conversations page by cursor", async () => {
+test("conversations are paged by cursor", async () => {
   const platform = await runPlatform();
   const all = Array.from({ length: 5 }, (_, n) => {
     return act(platform, "dm.message", { from: `p${n}` }).conversationId;
@@ -92,7 +92,7 @@ test("messages are newest first, and mark the bot's own", async () => {
   ]);
 });
 
-test("messages page by cursor, and none is lost between pages", async () => {
+test("messages are paged by cursor, and none is lost between pages", async () => {
   const platform = await runPlatform();
   const id = act(platform, "dm.message", { count: 4 }).conversationId;
   const pages: string[][] = [];
@@ -109,7 +109,7 @@ test("messages page by cursor, and none is lost between pages", async () => {
 });
 
 test.each(["limit=0", "limit=51", "cursor=", "cursor=x", "cursor=cm_1"])(
-  "messages with %s are answered with 400 VALIDATION",
+  "messages with %s get 400 VALIDATION",
   async (query) => {
     const platform = await runPlatform();
     const id = conversation(platform);
@@ -120,7 +120,7 @@ test.each(["limit=0", "limit=51", "cursor=", "cursor=x", "cursor=cm_1"])(
   },
 );
 
-test("sending answers with 201, the id, the conversation and the time", async () => {
+test("sending returns 201, the id, the conversation and the time", async () => {
   const platform = await runPlatform();
   const id = conversation(platform);
   const { status, body } = await send(platform, id, { text: "hello" });
@@ -144,7 +144,7 @@ test("a message by the bot makes no event", async () => {
 
 const somebodyElses = "c_1";
 
-test("an existing conversation between two other people is answered like a missing one", async () => {
+test("a conversation between two other users gets the same response as a missing one", async () => {
   const platform = await runPlatform();
   expect(platform.control.messages(somebodyElses)).toHaveLength(1);
   const answers = await Promise.all(
@@ -174,7 +174,7 @@ test.each([
   [{ text: "hi", imageKeys: "a" }, "VALIDATION"],
   [[], "VALIDATION"],
   [undefined, "VALIDATION"],
-])("the message %j is refused", async (body, code) => {
+])("the message %j is rejected", async (body, code) => {
   const platform = await runPlatform();
   const id = conversation(platform);
   const answer = await send(platform, id, body);

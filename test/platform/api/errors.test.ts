@@ -11,7 +11,7 @@ test.each([
   ["GET", "/control/v1/state/"],
   ["GET", "/control/v1/nothing"],
   ["GET", "/nothing"],
-])("%s %s is answered with 404 NOT_FOUND", async (method, path) => {
+])("%s %s gets 404 NOT_FOUND", async (method, path) => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, method, path);
   expect(status).toBe(404);
@@ -33,7 +33,7 @@ test.each([
   ["POST", "/api/v1/search", "GET"],
   ["DELETE", "/api/v1/users/ada", "GET"],
   ["DELETE", "/control/v1/webhook", "GET, PUT"],
-])("%s %s is answered with 405 and the methods %s", async (method, path, allow) => {
+])("%s %s gets 405 and the methods %s", async (method, path, allow) => {
   const platform = await runPlatform();
   const { status, headers, body } = await request(platform, method, path);
   expect(status).toBe(405);
@@ -61,7 +61,7 @@ test.each(["{", "", "\u00ff\u00fe", "{'text': 1}"])("the body %j is not JSON", a
   expect(body.error.code).toBe("VALIDATION");
 });
 
-test("a body that is not UTF-8 is refused", async () => {
+test("a body that is not UTF-8 is rejected", async () => {
   const platform = await runPlatform();
   const headers = {
     authorization: `Bearer ${platform.apiKey}`,
@@ -73,7 +73,7 @@ test("a body that is not UTF-8 is refused", async () => {
   expect(body.error.code).toBe("VALIDATION");
 });
 
-test("a body with another content type than JSON is answered with 415", async () => {
+test("a body with a content type other than JSON gets 415", async () => {
   const platform = await runPlatform();
   const headers = { authorization: `Bearer ${platform.apiKey}`, "content-type": "text/plain" };
   const { status, body } = await post(`${platform.url}/api/v1/posts`, '{"text":"a"}', headers);
@@ -81,7 +81,7 @@ test("a body with another content type than JSON is answered with 415", async ()
   expect(body.error.code).toBe("UNSUPPORTED_MEDIA_TYPE");
 });
 
-test("a body of 1 MB is read, a larger one is answered with 413", async () => {
+test("a body of 1 MB is read, and a larger body gets 413", async () => {
   const platform = await runPlatform();
   const frame = Buffer.byteLength('{"text":"hi","x":""}');
   const body = (bytes: number) => ({ text: "hi", x: "x".repeat(bytes - frame) });
@@ -92,7 +92,7 @@ test("a body of 1 MB is read, a larger one is answered with 413", async () => {
   expect(over.body.error.code).toBe("TOO_LARGE");
 });
 
-test("a path that cannot be decoded is answered with 400", async () => {
+test("a path that cannot be decoded gets 400", async () => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "GET", "/api/v1/posts/%E0%A4%A");
   expect(status).toBe(400);

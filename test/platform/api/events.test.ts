@@ -62,7 +62,7 @@ test("without new events, the cursor equals the given since", async () => {
   expect(await poll(platform, `?since=${ahead}`)).toEqual({ events: [], cursor: ahead });
 });
 
-test("an empty since answers with no events and the cursor of the present", async () => {
+test("an empty since returns no events and the current cursor", async () => {
   const platform = await runPlatform();
   const [, last] = ids(act(platform, "like", { count: 2 }));
   const present = await poll(platform, "?since=");
@@ -97,7 +97,7 @@ test("a token without dm sees no dm.message, and one without read sees nothing e
   expect(await seen(tokenWith(platform, "dm"))).toEqual(dm);
 });
 
-test("a reader that follows the cursor gets past long runs of hidden events, and skips none of its own", async () => {
+test("a reader that follows the cursor gets past long runs of hidden events, and skips no visible event", async () => {
   const platform = await runPlatform();
   const likes: string[] = [];
   const messages: string[] = [];
@@ -128,7 +128,7 @@ test.each(["1", "50"])("limit=%s is valid", async (limit) => {
   expect((await poll(platform, `?limit=${limit}`)).events).toHaveLength(Number(limit));
 });
 
-test("a page without limit holds 20 events", async () => {
+test("a page without a limit has 20 events", async () => {
   const platform = await runPlatform();
   act(platform, "like", { count: 30 });
   expect((await poll(platform)).events).toHaveLength(20);
@@ -147,7 +147,7 @@ test.each([
   "since=evt_1",
   "since=evt_000000000001x",
   "since=evt_000000000001&since=evt_000000000002",
-])("%s is answered with 400 VALIDATION", async (query) => {
+])("%s gets 400 VALIDATION", async (query) => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "GET", `/api/v1/events?${query}`);
   expect(status).toBe(400);

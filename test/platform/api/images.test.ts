@@ -72,7 +72,7 @@ describe.each(ways)("$name", (way) => {
     expect((await read(platform, way))[0]?.images).toHaveLength(4);
   });
 
-  test("refuses five, and consumes none of the keys", async () => {
+  test("rejects five, and consumes none of the keys", async () => {
     const platform = await run();
     const before = await read(platform, way);
     const imageKeys = await newKeys(platform, 5);
@@ -83,7 +83,7 @@ describe.each(ways)("$name", (way) => {
     expect((await write(platform, way, { imageKeys: imageKeys.slice(0, 4) })).status).toBe(201);
   });
 
-  test("refuses one key twice", async () => {
+  test("rejects the same key twice", async () => {
     const platform = await run();
     const [key] = await newKeys(platform, 1);
     const twice = await write(platform, way, { imageKeys: [key, key] });
@@ -91,7 +91,7 @@ describe.each(ways)("$name", (way) => {
     expect((await write(platform, way, { imageKeys: [key] })).status).toBe(201);
   });
 
-  test.each([["nothing"], [""], ["img_"]])("with the key %j is not made", async (wrong) => {
+  test.each([["nothing"], [""], ["img_"]])("with the key %j is not created", async (wrong) => {
     const platform = await run();
     const before = await read(platform, way);
     const keys = await newKeys(platform, 2);
@@ -105,7 +105,7 @@ describe.each(ways)("$name", (way) => {
     expect((await write(platform, way, { imageKeys: keys })).status).toBe(201);
   });
 
-  test("refuses the key of another app, which stays valid there", async () => {
+  test("rejects another app's key, which stays valid for that app", async () => {
     const platform = await run();
     const token = platform.control.createToken(["posts:write"], "other").apiKey;
     const { key } = await newUpload(platform, token);
@@ -117,7 +117,7 @@ describe.each(ways)("$name", (way) => {
     expect(own.status).toBe(201);
   });
 
-  test("takes a key that another token of the same app uploaded", async () => {
+  test("accepts a key that another token of the same app uploaded", async () => {
     const platform = await run();
     const { key } = await newUpload(platform, platform.control.createToken(["dm"]).apiKey);
     expect((await write(platform, way, { imageKeys: [key] })).status).toBe(201);
@@ -184,7 +184,7 @@ describe("people", () => {
   });
 });
 
-test("a conversation of which the last message is an image shows no text", async () => {
+test("a conversation whose last message is an image shows no text", async () => {
   const platform = await run();
   const path = "/api/v1/dm/conversations";
   await request(platform, "POST", `${path}/c_2/messages`, {

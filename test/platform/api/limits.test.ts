@@ -59,13 +59,13 @@ describe.each(quotas)("$name", ({ name, write }) => {
     expect(platform.control.limits[name].used).toBe(1);
   });
 
-  test("is unlimited unless it is set, but counts", async () => {
+  test("is unlimited unless it is set, but is counted", async () => {
     const platform = await run(new ManualClock());
     await write(platform);
     expect(platform.control.limits[name]).toMatchObject({ limit: null, used: 1 });
   });
 
-  test("of 0 refuses every call, and does not affect other quotas", async () => {
+  test("of 0 rejects every call, and does not affect other quotas", async () => {
     const platform = await run(new ManualClock(), { [name]: 0 });
     for (const other of quotas) {
       const { status } = await other.write(platform);
@@ -76,7 +76,7 @@ describe.each(quotas)("$name", ({ name, write }) => {
 
 // The bots of other apps have no conversations, so they cannot send messages.
 test.each(quotas.filter(({ name }) => name !== "dmsPerDay"))(
-  "$name is counted for each app by itself",
+  "$name is counted per app",
   async ({ name, write }) => {
     const platform = await run(new ManualClock(), { [name]: 1 });
     const token = platform.control.createToken(["posts:write", "comments:write"], "other").apiKey;
@@ -93,7 +93,7 @@ test.each(quotas.filter(({ name }) => name !== "dmsPerDay"))(
   },
 );
 
-test("several tokens of an app share its quota", async () => {
+test("an app's tokens share its quota", async () => {
   const platform = await run(new ManualClock(), { postsPerDay: 1 });
   await post("/posts")(platform);
   const token = tokenWith(platform, "posts:write");
@@ -101,7 +101,7 @@ test("several tokens of an app share its quota", async () => {
   expect((await request(platform, "POST", "/api/v1/posts", { token, body })).status).toBe(429);
 });
 
-test("a refused call does not count, and consumes no key", async () => {
+test("a rejected call does not count, and consumes no key", async () => {
   const platform = await run(new ManualClock(), { postsPerDay: 1 });
   const body = async (more: object) => {
     return request(platform, "POST", "/api/v1/posts", { body: more });
@@ -173,7 +173,7 @@ describe("requestsPerMinute", () => {
     });
   });
 
-  test("does not execute a refused request", async () => {
+  test("does not execute a rejected request", async () => {
     const platform = await run(new ManualClock(), { requestsPerMinute: 0 });
     expect((await post("/posts")(platform)).status).toBe(429);
     expect(platform.control.limits.postsPerDay.used).toBe(0);
@@ -186,7 +186,7 @@ describe("requestsPerMinute", () => {
     expect((await me(platform)).status).toBe(200);
   });
 
-  test("is counted for each app by itself", async () => {
+  test("is counted per app", async () => {
     const platform = await run(new ManualClock(), { requestsPerMinute: 1 });
     await me(platform);
     const other = platform.control.createToken(["read"], "other").apiKey;
@@ -212,7 +212,7 @@ describe("/control/v1/limits", () => {
     });
   });
 
-  test("changes the named limits at once, and keeps the usage", async () => {
+  test("changes the named limits immediately, and keeps the usage", async () => {
     const platform = await run(new ManualClock(), { dmsPerDay: 7 });
     await post("/posts")(platform);
     const put = (body: unknown) =>
@@ -226,7 +226,7 @@ describe("/control/v1/limits", () => {
   });
 
   test.each([{ postsPerDay: -1 }, { postsPerDay: 1.5 }, { postsPerDay: "1" }, { posts: 1 }])(
-    "refuses %j",
+    "rejects %j",
     async (body) => {
       const platform = await run(new ManualClock());
       const answer = await request(platform, "PUT", "/control/v1/limits", { body });

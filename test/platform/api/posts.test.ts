@@ -10,7 +10,7 @@ test("GET /me shows the bot", async () => {
   expect(body).toEqual({ id: "u_1", ...bot, avatarUrl: null });
 });
 
-test("a new post is answered with 201 and can be read", async () => {
+test("a new post gets 201 and can be read", async () => {
   const platform = await runPlatform();
   const made = await request<{ id: string }>(platform, "POST", "/api/v1/posts", {
     body: { text: "news" },
@@ -29,7 +29,7 @@ test("a new post is answered with 201 and can be read", async () => {
   expect(read.body).toEqual(made.body);
 });
 
-test("a new comment is answered with 201 and names its post", async () => {
+test("a new comment gets 201 and names its post", async () => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "POST", "/api/v1/posts/p_1/comments", {
     body: { text: "thanks" },
@@ -46,7 +46,7 @@ test("a new comment is answered with 201 and names its post", async () => {
   });
 });
 
-test("comments are newest first and page by cursor", async () => {
+test("comments are newest first and paged by cursor", async () => {
   const platform = await runPlatform();
   act(platform, "comment", { count: 3 });
   interface Page {
@@ -62,7 +62,7 @@ test("comments are newest first and page by cursor", async () => {
   expect(rest.body.nextCursor).toBeNull();
 });
 
-test("the comments of a post are its own", async () => {
+test("a post lists only its own comments", async () => {
   const platform = await runPlatform();
   const { postId } = act(platform, "mention");
   act(platform, "mention", { postId: postId ?? "" });
@@ -104,7 +104,7 @@ test("the feed has all posts, newest first, in pages", async () => {
 });
 
 test.each(["sort=newest", "sort=", "sort=trending&cursor=p_1", "sort=trending&cursor=1.x"])(
-  "the feed with %s is answered with 400 VALIDATION",
+  "the feed with %s gets 400 VALIDATION",
   async (query) => {
     const platform = await runPlatform();
     const { status, body } = await request(platform, "GET", `/api/v1/feed?${query}`);
@@ -113,7 +113,7 @@ test.each(["sort=newest", "sort=", "sort=trending&cursor=p_1", "sort=trending&cu
   },
 );
 
-test("posts by bots are in the recent feed, and not in the trending one", async () => {
+test("posts by bots are in the recent feed, but not in the trending feed", async () => {
   const platform = await runPlatform();
   const feed = (sort: string) => request(platform, "GET", `/api/v1/feed${sort}`);
   expect((await feed("?sort=trending")).body).toEqual({ items: [], nextCursor: null });

@@ -24,7 +24,7 @@ async function run(): Promise<Platform> {
   return platform;
 }
 
-test("people come first, then posts, each newest first", async () => {
+test("users come first, then posts, each newest first", async () => {
   const platform = await run();
   const found = await search(platform, "cleo");
   expect(idsOf(found)).toEqual(["u_5", "u_4", "p_2"]);
@@ -90,7 +90,7 @@ test.each([
   "?q=a&cursor=x",
   "?q=a&cursor=",
   "?q=a&cursor=cm_1",
-])("/search%s is answered with 400 VALIDATION", async (query) => {
+])("/search%s gets 400 VALIDATION", async (query) => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "GET", `/api/v1/search${query}`);
   expect(status).toBe(400);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { act, request, runPlatform } from "../support/platform.ts";
 
-test("a person is shown, and is no bot", async () => {
+test("a user is shown, and is not a bot", async () => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "GET", "/api/v1/users/ada");
   expect(status).toBe(200);
@@ -23,7 +23,7 @@ test("a username is found in any case", async () => {
   expect(body).toMatchObject({ username: "ada" });
 });
 
-test("a new person can be found", async () => {
+test("a new user can be found", async () => {
   const platform = await runPlatform();
   expect((await request(platform, "GET", "/api/v1/users/cleo")).status).toBe(404);
   act(platform, "follow", { from: "cleo" });
@@ -38,7 +38,7 @@ test.each(["nobody", "u_2", "@ada", "%20", "ada%00"])("there is no user %s", asy
   expect(body.error).toEqual({ code: "NOT_FOUND", message: "There is no such user." });
 });
 
-test("a token of another app acts as another bot, without effects on the first", async () => {
+test("another app's token acts as that app's bot, without effects on the first bot", async () => {
   const platform = await runPlatform();
   const token = platform.control.createToken(["read", "dm"], "other").apiKey;
   const { conversationId } = act(platform, "dm.message");

@@ -16,21 +16,21 @@ const shown = readdirSync(import.meta.dirname)
   })
   .concat(tabulated);
 
-test("every rule has exactly one test, and every test a rule", () => {
+test("every rule has exactly one test, and every test has a rule", () => {
   expect(shown.map(({ id }) => id).toSorted()).toEqual(Object.keys(rules).toSorted());
 });
 
-test("a rule is shown in the file of its section", () => {
+test("a rule is tested in its section's file", () => {
   expect(shown.filter(({ id, file }) => !file.startsWith(`section-${sectionOf(id)}`))).toEqual([]);
 });
 
-test("a rule is one sentence, and no two say the same", () => {
+test("a rule is one sentence, and no two rules are the same", () => {
   const sentences = Object.values(rules);
   expect(new Set(sentences).size).toBe(sentences.length);
   for (const sentence of sentences) expect(sentence).toMatch(/^\S[^\n]{9,99}$/);
 });
 
-test("there are rules of sections 2 to 8", () => {
+test("there are rules from sections 2 to 8", () => {
   expect([...new Set(Object.keys(rules).map(sectionOf))]).toEqual([..."2345678"]);
 });
 

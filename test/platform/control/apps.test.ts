@@ -22,7 +22,7 @@ const off = {
 };
 
 describe("an app", () => {
-  test("is made with a token and a secret, which are shown once", async () => {
+  test("is created with a token and a secret, which are shown once", async () => {
     const platform = await runPlatform();
     const made = await request<NewApp>(platform, "POST", "/control/v1/apps", {
       body: { username: "@Helper", name: "The Helper" },
@@ -72,7 +72,7 @@ describe("an app", () => {
     [{ username: "x", name: "n".repeat(101) }, "name must have 1 to 100"],
     [{}, "username: "],
     [{ username: "x", scopes: [] }, "scopes"],
-  ])("cannot be made of %j", async (body, message) => {
+  ])("cannot be created from %j", async (body, message) => {
     const platform = await runPlatform();
     const answer = await request(platform, "POST", "/control/v1/apps", { body });
     expect(answer.status).toBe(400);
@@ -139,7 +139,7 @@ describe("a token", () => {
     expect(changes).toEqual(["token created", "token revoked"]);
   });
 
-  test("that was created last becomes the standard one once the standard one is revoked", async () => {
+  test("that was created last becomes the standard token once the previous standard token is revoked", async () => {
     const platform = await runPlatform();
     const standard = platform.apiKey;
     const { apiKey } = platform.control.createToken(["read"]);
@@ -150,7 +150,7 @@ describe("a token", () => {
     expect(platform.apiKey).toBe("");
   });
 
-  test("from the platform's first start is replaced at the next start once it is revoked", async () => {
+  test("from the platform's first start is replaced on the next start once it is revoked", async () => {
     const stateFile = join(temporaryFolder(), "state.db");
     const first = await runPlatform({ stateFile });
     const { apiKey } = first;
@@ -167,7 +167,7 @@ describe("the kill switch", () => {
   const me = (platform: Platform, token = platform.apiKey) =>
     request(platform, "GET", "/api/v1/me", { token });
 
-  test("refuses every call of the app, and of no other", async () => {
+  test("rejects every call by the app, and by no other app", async () => {
     const platform = await runPlatform();
     const { apiKey } = platform.control.apps.create({ username: "other" });
     const thrown = await put(platform, "/apps/bot", { disabled: true });
@@ -208,7 +208,7 @@ describe("the kill switch", () => {
     expect(platform.control.limits.requestsPerMinute.used).toBe(0);
   });
 
-  test("refuses an upload whose download was under way", async () => {
+  test("rejects an upload whose download was in progress", async () => {
     const { platform, upload, asked, go } = await startWithHeldDownloads();
     const first = upload();
     await asked;
@@ -256,7 +256,7 @@ describe("the kill switch", () => {
     ["/apps/nobody", { disabled: true }, 404],
     ["/apps/ada", { disabled: true }, 400],
     ["/apps/bot", {}, 400],
-  ])("%s with %j is refused", async (path, body, status) => {
+  ])("%s with %j is rejected", async (path, body, status) => {
     const platform = await runPlatform();
     expect((await put(platform, path, body)).status).toBe(status);
   });

@@ -13,7 +13,7 @@ async function viewOf(listener: RequestListener): Promise<{ view: BotView; url: 
   return { view: await platform.control.botView(), url };
 }
 
-test("a running bot serves its status at the origin of its webhook", async () => {
+test("a running bot serves its status at its webhook's origin", async () => {
   const platform = await runPlatform();
   const { bot } = await runBot(platform, () => undefined);
   const { status, body } = await request<BotView>(platform, "GET", "/control/v1/bot");
@@ -28,7 +28,7 @@ test("a bot that is not ready reports its status as well", async () => {
   expect(view).toEqual({ url, status: { ready: false } });
 });
 
-test("without a webhook the bot's address is unknown", async () => {
+test("without a webhook the bot's URL is unknown", async () => {
   const platform = await runPlatform();
   const { body } = await request<BotView>(platform, "GET", "/control/v1/bot");
   expect(body).toMatchObject({ url: null, status: null });
@@ -53,13 +53,13 @@ test.each<[string, RequestListener]>([
     (_, response) => response.writeHead(302, { location: "/x" }).end('{"ready":true}'),
   ],
   ["too much", (_, response) => response.end(`{"ready":true,"x":"${"x".repeat(1_100_000)}"}`)],
-])("%s is not a bot's status, and the answer says what to check", async (_, listener) => {
+])("%s is not a bot's status, and the error says what to check", async (_, listener) => {
   const { view, url } = await viewOf(listener);
   expect(view).toMatchObject({ url, status: null });
   expect(view.error).toContain("Is another program listening there");
 });
 
-test("if the connection fails, the answer suggests that the bot does not run", async () => {
+test("if the connection fails, the error suggests that the bot is not running", async () => {
   const platform = await runPlatform();
   const server = createServer();
   const { url } = await listenUntilEnd(server);
@@ -94,7 +94,7 @@ test("?bot= selects another app's bot", async () => {
   expect((await request(platform, "GET", "/control/v1/bot?bot=nobody")).status).toBe(404);
 });
 
-test("a bot that requires a token gets its app's tokens, one after the other", async () => {
+test("a bot that requires a token gets its app's tokens, one after another", async () => {
   const platform = await runPlatform();
   const { apiKey } = platform.control.createToken(["read"]);
   const asked: (string | undefined)[] = [];
@@ -110,12 +110,12 @@ test("a bot that requires a token gets its app's tokens, one after the other", a
   expect(asked).toEqual([`Bearer ${platform.apiKey}`, `Bearer ${apiKey}`]);
 });
 
-test("a bot that refuses all tokens gets no further request, and the answer says why", async () => {
+test("a bot that rejects all tokens gets no further request, and the error says why", async () => {
   const { view, url } = await viewOf((_, response) => response.end('{"verbose":"Send it."}'));
   expect(view).toEqual({ url, status: null, error: expect.stringContaining("SERVICE_API_KEY") });
 });
 
-test("tokens are sent only to this machine", async () => {
+test("tokens are sent only to a bot on this machine", async () => {
   const asked: Headers[] = [];
   const original = globalThis.fetch;
   onTestFinished(() => {

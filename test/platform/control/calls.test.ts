@@ -54,7 +54,7 @@ test("a call shows its request and response", async () => {
   expect(record).not.toHaveProperty("eventId");
 });
 
-test("a refused request is shown unchanged, even if it is not JSON", async () => {
+test("a rejected request is shown unchanged, even if it is not JSON", async () => {
   const platform = await runPlatform();
   const { record } = await call(platform, "/posts", { method: "POST", headers: json, body: "{no" });
   expect(record).toMatchObject({ status: 400, request: { body: "{no" } });
@@ -142,7 +142,7 @@ test("a call belongs to the event that it names, if the event is the bot's", asy
   }
 });
 
-test("a request that a fault refuses or holds belongs to its event, too, as the entry of the wait does", async () => {
+test("a request that a fault rejects or holds belongs to its event too, and so does the entry for the wait", async () => {
   const platform = await runPlatform();
   const [id = ""] = ids(act(platform, "follow"));
   const headers = { "x-service-event": id };
@@ -213,7 +213,7 @@ test("a guess uses the place of an event, and not ids deeper in its payload", as
   expect(entry).toMatchObject({ eventId: like, guessed: true });
 });
 
-test("a call that is not kept is answered with 404", async () => {
+test("a call that is no longer kept gets 404", async () => {
   const platform = await runPlatform();
   for (const id of ["call_999", "dlv_1", "x"]) {
     expect((await request(platform, "GET", `/control/v1/calls/${id}`)).status).toBe(404);
@@ -246,7 +246,7 @@ test("the newest 1,000 calls are kept, up to 16 MB", () => {
   expect(countKept(large, 300)).toBe(251);
 });
 
-test("the texts of a call count with two bytes a character, in its head and in its answer", () => {
+test("the texts of a call count as two bytes per character, in the request and in the response", () => {
   const heads = new CallRecords(new Timeline(new ManualClock()));
   const headers = new Headers({ "x-note": "x".repeat(32 * 1024) });
   const longHead = { url: "http://127.0.0.1/", headers };
@@ -269,7 +269,7 @@ test("the first 64 KB of a response are kept, without a split character", () => 
   expect(body.startsWith(response?.body ?? "-")).toBe(true);
 });
 
-test("a request's memory is released once it is answered", async () => {
+test("a request's memory is released once it has a response", async () => {
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");
   if (typeof collect !== "function") throw new Error("there is no garbage collector");

@@ -14,7 +14,7 @@ const read = async <T>(platform: Platform, path: string) =>
   (await request<T>(platform, "GET", `/control/v1${path}`)).body;
 
 describe("conversations", () => {
-  test("are those of all people, latest message first", async () => {
+  test("include those of all users, latest message first", async () => {
     const platform = await runPlatform();
     const { conversationId, messageId } = act(platform, "dm.message", { text: "", images: 2 });
     platform.control.createGroup({ members: ["cleo", "ada", "bot"], text: "all here?" });
@@ -51,8 +51,8 @@ describe("conversations", () => {
   });
 });
 
-describe("a part of a conversation", () => {
-  test("holds the newest messages, oldest first, or those before one", async () => {
+describe("part of a conversation", () => {
+  test("contains the newest messages, or those before a given message, oldest first", async () => {
     const platform = await runPlatform();
     const { conversationId = "" } = act(platform, "dm.message", { count: 5 });
     const all = platform.control.messages(conversationId).map(({ id }) => id);
@@ -75,7 +75,7 @@ describe("a part of a conversation", () => {
     ["c_2/messages?before=x", 400],
     ["c_9/messages?limit=2", 404],
     ["x/messages?limit=2", 404],
-  ])("%s is answered with %i", async (path, status) => {
+  ])("%s gets %i", async (path, status) => {
     const platform = await runPlatform();
     act(platform, "dm.message");
     const answer = await request(platform, "GET", `/control/v1/conversations/${path}`);
@@ -130,14 +130,14 @@ describe("posts", () => {
     ["/conversations?cursor=p_1", 400],
     ["/events/evt_000000000009", 404],
     ["/events/x", 404],
-  ])("%s is answered with %i", async (path, status) => {
+  ])("%s gets %i", async (path, status) => {
     const platform = await runPlatform();
     expect((await request(platform, "GET", `/control/v1${path}`)).status).toBe(status);
   });
 });
 
 describe("an event", () => {
-  test("shows its payload and the deliveries that held it, oldest first", async () => {
+  test("shows its payload and the deliveries that contained it, oldest first", async () => {
     const platform = await runPlatform();
     const receiver = await runReceiver(statuses(500, 200, 200));
     platform.control.saveWebhook({ url: receiver.url });
@@ -175,7 +175,7 @@ describe("an event", () => {
   });
 });
 
-test("conversations can be filtered by person, groups too", async () => {
+test("conversations, including groups, can be filtered by user", async () => {
   const platform = await runPlatform();
   const { control } = platform;
   act(platform, "dm.message", { from: "cleo", text: "first" });

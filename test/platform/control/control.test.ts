@@ -31,7 +31,7 @@ test("the state shows the bot, the people, the webhook, the log and the timeline
   expect(later.body).toEqual({ ...start, lastEventId: id, timelineSeq: 1 });
 });
 
-test("an act is answered with 201, its events and their content", async () => {
+test("an action gets 201, its events and their content", async () => {
   const platform = await runPlatform();
   const body = { type: "dm.message", from: "ada", text: "hi", count: 2 };
   const answer = await request<ActResult>(platform, "POST", "/control/v1/act", { body });
@@ -44,7 +44,7 @@ test("an act is answered with 201, its events and their content", async () => {
   expect(answer.body.events).toHaveLength(2);
 });
 
-test("an invalid type is answered with 400 and the valid types", async () => {
+test("an invalid type gets 400 and the valid types", async () => {
   const platform = await runPlatform();
   const body = { type: "Poke!", from: "ada" };
   const answer = await request(platform, "POST", "/control/v1/act", { body });
@@ -62,7 +62,7 @@ test.each([
   [{ type: "follow" }, "from: "],
   [{ type: "follow", from: "ada", conversation: "c_2" }, "conversation"],
   [{ type: "follow", from: "ada", count: "2" }, "count: "],
-])("the act %j is answered with 400 and the reason", async (body, message) => {
+])("the action %j gets 400 and the reason", async (body, message) => {
   const platform = await runPlatform();
   const answer = await request(platform, "POST", "/control/v1/act", { body });
   expect(answer.status).toBe(400);
@@ -70,7 +70,7 @@ test.each([
   expect(answer.body.error.message).toContain(message);
 });
 
-test("messages and comments are shown whole, oldest first", async () => {
+test("messages and comments are shown in full, oldest first", async () => {
   const platform = await runPlatform();
   const { conversationId } = act(platform, "dm.message", { count: 60 });
   act(platform, "comment", { count: 60 });
@@ -94,7 +94,7 @@ test.each(["/conversations/c_9/messages", "/posts/p_9/comments"])("%s: 404", asy
   expect(body.error.code).toBe("NOT_FOUND");
 });
 
-test("the log is shown whole, or from an event on", async () => {
+test("the log is shown in full, or starting after an event", async () => {
   const platform = await runPlatform();
   const all = ids(act(platform, "dm.message", { count: 120 }));
   const get = async (query: string) => {
@@ -127,7 +127,7 @@ test("a token is created with the requested scopes", async () => {
   expect(bad.status).toBe(400);
 });
 
-test("a deleted message keeps its place, without its text and its images", async () => {
+test("a deleted message keeps its position, without its text and its images", async () => {
   const platform = await runPlatform();
   const first = act(platform, "dm.message", { text: "secret", images: 2 });
   const { conversationId = "", messageId = "" } = first;
@@ -150,7 +150,7 @@ test("a deleted message keeps its place, without its text and its images", async
   expect(unknown.status).toBe(404);
 });
 
-test("people are created, and listed in order of creation", async () => {
+test("users are created, and listed in order of creation", async () => {
   const platform = await runPlatform();
   const post = (body: unknown) => request(platform, "POST", "/control/v1/people", { body });
   const made = await post({ username: "cleo", name: "Cleo P." });

@@ -32,7 +32,7 @@ test("events are redelivered, signed, in the requested order", async () => {
   expect(verdict.ok).toBe(true);
 });
 
-test("forced deliveries change nothing in the schedule", async () => {
+test("forced deliveries do not change the schedule", async () => {
   const platform = await runPlatform({ disableAfter: 2 });
   const receiver = await runReceiver((response) => response.writeHead(500).end());
   platform.control.saveWebhook({ url: receiver.url });
@@ -83,7 +83,7 @@ test.each([
   [{ eventIds: ["evt_000000000009"] }, 404],
   [{ eventIds: ["evt_000000000001", "1"] }, 404],
   [{}, 400],
-])("the deliveries %j are answered with %i and not sent", async (body, status) => {
+])("the deliveries %j get %i and are not sent", async (body, status) => {
   const platform = await runPlatform();
   act(platform, "follow");
   const receiver = await runReceiver();

@@ -14,7 +14,7 @@ test.each(BODIES)("an edited body is sent unchanged, and signed: %s", async (_, 
   for (const one of arrived) expectSigned(one, platform);
 });
 
-test("the record of an edited body names the events in it, and the header counts them all", async () => {
+test("the record of an edited body names the events in the body, and the header counts all of them", async () => {
   const { platform, arrived } = await withReceiver();
   const [{ id = "" } = {}] = await platform.control.deliver({ body: EDITED });
   const record: DeliveryRecord = await platform.control.delivery(id);
@@ -23,7 +23,7 @@ test("the record of an edited body names the events in it, and the header counts
   expect(arrived[0]?.headers["x-service-event-count"]).toBe("4");
 });
 
-test("a shell command of events contains the batch, and says when it expires", async () => {
+test("a shell command for events contains the batch, and says when it expires", async () => {
   const clock = new ManualClock(Date.UTC(2030, 0, 1, 12, 0, 0, 900));
   const platform = await runPlatform({ clock });
   platform.control.saveWebhook({ url: "http://127.0.0.1:1/hook" });

@@ -49,7 +49,7 @@ test.each([
   { api: { mode: "mix", rate: 0 } },
   { api: { mode: "mix", rate: 1.5 } },
   { disk: {} },
-])("the faults %j are answered with 400", async (body) => {
+])("the faults %j get 400", async (body) => {
   const platform = await runPlatform();
   const answer = await request(platform, "PUT", "/control/v1/faults", { body });
   expect(answer.status).toBe(400);
@@ -132,7 +132,7 @@ test("a hold for one request lets the next one through and keeps the first", asy
   expect(texts(platform)).toEqual(["second", "first"]);
 });
 
-test("requests under a status fault are answered with it and not executed", async () => {
+test("requests during a status fault get that status and are not executed", async () => {
   const platform = await runPlatform();
   const api = { mode: "status", status: 429, retryAfterSeconds: 7, times: 2 };
   await request(platform, "PUT", "/control/v1/faults", { body: { api } });
@@ -147,7 +147,7 @@ test("requests under a status fault are answered with it and not executed", asyn
   expect(texts(platform)).toEqual(["two"]);
 });
 
-test("a status fault is 503 unless it names another", async () => {
+test("a status fault is 503 unless it names another status", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({ api: { mode: "status" } });
   const { status, headers, body } = await request(platform, "GET", "/api/v1/me");
@@ -156,14 +156,14 @@ test("a status fault is 503 unless it names another", async () => {
   expect(body.error.code).toBe("INJECTED_FAULT");
 });
 
-test("a fault of write requests leaves reading alone", async () => {
+test("a fault on write requests does not affect reads", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({ api: { mode: "status", match: "write" } });
   expect((await request(platform, "GET", "/api/v1/me")).status).toBe(200);
   expect((await comment(platform, "one")).status).toBe(503);
 });
 
-test("a request whose answer is lost has been executed", async () => {
+test("a request whose response is lost has been executed", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
   await expect(comment(platform, "one")).rejects.toThrow();
@@ -179,7 +179,7 @@ test("a request whose answer is lost has been executed", async () => {
   expect((await comment(platform, "two")).status).toBe(201);
 });
 
-test("a request answered by a gateway has been executed, and the response is an HTML page", async () => {
+test("a request with a gateway's response has been executed, and the response is an HTML page", async () => {
   const platform = await runPlatform();
   const fault = { mode: "gateway", match: "write", times: 1, retryAfterSeconds: 3 } as const;
   platform.control.setFaults({ api: fault });
@@ -207,7 +207,7 @@ test("a fault with a rate affects the requests whose random number is below the 
   expect(statuses).toEqual([503, 201, 503, 201]);
 });
 
-test("a mix answers with 429, 500, 503, or loses the answer of what it executed", async () => {
+test("a mix responds with 429, 500 or 503, or executes the request and loses the response", async () => {
   const draws = [0, 0.25, 0.5, 0.75];
   const platform = await runPlatform({ random: () => draws.shift() ?? 0 });
   platform.control.setFaults({ api: { mode: "mix" } });
@@ -224,7 +224,7 @@ test("faults do not affect the control API", async () => {
   expect((await request(platform, "GET", "/control/v1/state")).status).toBe(200);
 });
 
-test("setting a fault and its end are in the timeline", async () => {
+test("the start and end of a fault are in the timeline", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({
     api: { mode: "status", times: 1 },

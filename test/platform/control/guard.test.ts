@@ -8,7 +8,7 @@ function portOf(platform: Platform): string {
 }
 
 test.each(["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])(
-  "the host %s is answered",
+  "the host %s gets a response",
   async (host) => {
     const platform = await runPlatform();
     for (const value of [host, `${host}:${portOf(platform)}`, `${host}:1`]) {
@@ -29,7 +29,7 @@ test.each([
   "192.168.0.1",
   "localhost:4400@example.org",
   "",
-])("the host %j is refused everywhere", async (host) => {
+])("the host %j is rejected everywhere", async (host) => {
   const platform = await runPlatform();
   for (const path of ["/control/v1/state", "/api/v1/me", "/"]) {
     const { status, body } = await supertest(platform.url)
@@ -41,7 +41,7 @@ test.each([
   }
 });
 
-test("the control API answers its own pages", async () => {
+test("the control API accepts its own pages", async () => {
   const platform = await runPlatform();
   const { status } = await supertest(platform.url)
     .post("/control/v1/act")
@@ -52,7 +52,7 @@ test("the control API answers its own pages", async () => {
 });
 
 test.each(["https://example.org", "null", "http://127.0.0.1:1", "http://localhost"])(
-  "the control API refuses pages of %s",
+  "the control API rejects pages from %s",
   async (origin) => {
     const platform = await runPlatform();
     const read = await supertest(platform.url)
@@ -86,7 +86,7 @@ test.each([
   "multipart/form-data; boundary=x",
   "application/jsonp",
   "image/png",
-])("the control API refuses a write with %s", async (type) => {
+])("the control API rejects a write with %s", async (type) => {
   const platform = await runPlatform();
   for (const path of ["/control/v1/act", "/control/v1/webhook/secret", "/control/v1/tokens"]) {
     const { status, body } = await supertest(platform.url)

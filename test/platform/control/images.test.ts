@@ -31,7 +31,7 @@ const attempt = (platform: Platform, input: Partial<ActInput>) =>
     body: { type: "dm.message", from: "ada", ...input },
   });
 
-test("an image is kept, and an act of its person shows it", async () => {
+test("an image is stored, and its user's action shows it", async () => {
   const platform = await runPlatform();
   const bytes = await image("png");
   const { status, body } = await send(platform, bytes);
@@ -48,7 +48,7 @@ test("an image is kept, and an act of its person shows it", async () => {
   expect(message?.images).toMatchObject([{ url: body.url, width: 9 }, { width: 640 }]);
 });
 
-test("posts, comments and replies take keys, and a person is made with the upload", async () => {
+test("posts, comments and replies accept keys, and the upload creates its user", async () => {
   const platform = await runPlatform();
   for (const type of ["post", "mention", "comment", "reply", "quote"] as const) {
     const from = `new-${type}`;
@@ -61,7 +61,7 @@ test("posts, comments and replies take keys, and a person is made with the uploa
   expect(images.map(({ images }) => images.length)).toEqual([1, 1, 1, 1, 1]);
 });
 
-test("a key is valid once, for its person, within an hour; an act that fails consumes none", async () => {
+test("a key is valid once, for its user, within an hour; a failed action consumes none", async () => {
   const platform = await runPlatform();
   const key = async () => (await send(platform, await image())).body.key;
   const [one, two] = [await key(), await key()];
@@ -85,14 +85,14 @@ test.each<[Partial<ActInput>, string]>([
   [{ imageKeys: ["a", "b", "c", "d", "e"] }, "add up to at most 4"],
   [{ imageKeys: ["a"], count: 2 }, "only once"],
   [{ type: "like", imageKeys: ["a"] }, "imageKeys does not apply to like"],
-])("the act %j is answered with 400", async (input, why) => {
+])("the action %j gets 400", async (input, why) => {
   const platform = await runPlatform();
   const { status, body } = await attempt(platform, input);
   expect(status).toBe(400);
   expect(body.error?.message).toContain(why);
 });
 
-test("a file that is not an image, too large, or of another type is refused like an upload", async () => {
+test("a file that is not an image, is too large, or has another type is rejected like an upload", async () => {
   const platform = await runPlatform();
   const png = await image("png");
   for (const [bytes, options, status, code] of [
@@ -111,7 +111,7 @@ test("a file that is not an image, too large, or of another type is refused like
   expect((await send(platform, png)).status).toBe(201);
 });
 
-test("no quota counts it, and without storage it is refused", async () => {
+test("no quota counts it, and without storage it is rejected", async () => {
   const platform = await runPlatform();
   platform.control.setLimits({ uploadsPerDay: 0 });
   expect((await send(platform, await image())).status).toBe(201);
@@ -121,7 +121,7 @@ test("no quota counts it, and without storage it is refused", async () => {
   expect([status, body.error?.code]).toEqual([503, "NOT_CONFIGURED"]);
 });
 
-test("a bot cannot use the key of a person", async () => {
+test("a bot cannot use a user's key", async () => {
   const platform = await runPlatform();
   const { key } = (await send(platform, await image())).body;
   const token = tokenWith(platform, "posts:write");
@@ -130,7 +130,7 @@ test("a bot cannot use the key of a person", async () => {
   expect(answer.body.error.code).toBe("INVALID_IMAGE_KEY");
 });
 
-test("other paths take no image", async () => {
+test("other paths accept no image", async () => {
   const platform = await runPlatform();
   const headers = { "content-type": "image/png", ...withControlToken(platform) };
   const { status } = await fetch(`${platform.url}/control/v1/act`, { method: "POST", headers });

@@ -36,7 +36,7 @@ async function withDeadLetter() {
   return { platform, bot, id, mend };
 }
 
-test("a dead letter shows its steps, is retried over the loopback channel, and the timeline has both", async () => {
+test("a dead letter shows its steps and is retried over the loopback channel, and the timeline shows both runs", async () => {
   const { platform, id, mend } = await withDeadLetter();
   const shown = await request<InboxView>(platform, "GET", `/control/v1/inbox/${id}`);
   expect(shown.status).toBe(200);
@@ -65,7 +65,7 @@ test("a dead letter is discarded once, and the bot's refusal of a second time is
   expect(again).toMatchObject({ status: 409, body: { error: { code: "BOT_REFUSED" } } });
 });
 
-test("an event that the bot does not have is 404, and a bot that is away or elsewhere is BOT_UNREACHABLE", async () => {
+test("an event that the bot does not have gets 404, and a bot that is down or on another machine is BOT_UNREACHABLE", async () => {
   const { platform, bot, id } = await withDeadLetter();
   const code = async (of: string) => {
     const answer = platform.control.inbox.event(of);
@@ -84,7 +84,7 @@ test("an event that the bot does not have is 404, and a bot that is away or else
   expect(await code(id)).toBe("BOT_UNREACHABLE");
 });
 
-test("the bot serves its inbox to its own token alone, and not to a platform on another machine", async () => {
+test("the bot serves its inbox only to its own token, and not to a platform on another machine", async () => {
   const { platform, bot, id } = await withDeadLetter();
   const ask = (url: string, method: string, token: string) =>
     fetch(url, { method, headers: { authorization: `Bearer ${token}` } });
@@ -124,7 +124,7 @@ async function say(platform: Platform, text: string): Promise<string> {
   return conversationId;
 }
 
-test("states, timers and crons of the bot are listed over the loopback channel", async () => {
+test("the bot's states, timers and cron jobs are listed over the loopback channel", async () => {
   const platform = await runPlatform();
   await runBot(platform, register);
   const lane = `dm:${await say(platform, "tea")}`;
@@ -157,7 +157,7 @@ test("states, timers and crons of the bot are listed over the loopback channel",
   }
 });
 
-test("a timer is not fired by a bot without onTimer, nor one whose name is too long", async () => {
+test("neither a timer for a bot without onTimer nor a timer with too long a name is fired", async () => {
   const platform = await runPlatform();
   await runBot(platform, (bot) => void bot.on("dm.message", () => undefined));
   const fire = async (body: object) => {
@@ -181,7 +181,7 @@ test("a timer is not fired by a bot without onTimer, nor one whose name is too l
   expect(tooLong.message).toContain("431");
 });
 
-test("a timer and a cron are fired now, and one that is not there is 404", async () => {
+test("a timer and a cron job fire immediately, and a missing one gets 404", async () => {
   const platform = await runPlatform();
   await runBot(platform, register);
   const conversationId = await say(platform, "tea");
@@ -204,7 +204,7 @@ test("a timer and a cron are fired now, and one that is not there is 404", async
   expect((await fire("/crons/none", {})).status).toBe(404);
 });
 
-test("a failing cron and a failing timer are events of the timeline, and are retried like others", async () => {
+test("a failing cron job and a failing timer are events in the timeline, and are retried like others", async () => {
   const platform = await runPlatform();
   let isBroken = true;
   const check = () => {
@@ -241,7 +241,7 @@ test("a failing cron and a failing timer are events of the timeline, and are ret
   expect(() => platform.control.event("cron:none:2026-11-23T08:00:00Z")).toThrow("no such event");
 });
 
-test("crons of two bots with one id are two events, each with its own run, trace and decision", async () => {
+test("cron jobs of two bots with the same id are two events, each with its own run, trace and decision", async () => {
   vi.useFakeTimers({ toFake: ["Date", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const platform = await runPlatform();
@@ -288,7 +288,7 @@ test("crons of two bots with one id are two events, each with its own run, trace
   expect(await platform.waitFor("inbox")).toMatchObject({ bot: "helper", eventId: id });
 });
 
-test("a timer that fails before any request is an event of its conversation or post", async () => {
+test("a timer that fails before any request is an event in its conversation or post", async () => {
   const platform = await runPlatform();
   await runBot(
     platform,
@@ -313,7 +313,7 @@ test("a timer that fails before any request is an event of its conversation or p
   expect(timers).toMatchObject([{ conversationId }, { postId }]);
 });
 
-test("pages of states go on, and a long state is cut", async () => {
+test("states are paged, and a long state is truncated", async () => {
   const platform = await runPlatform();
   await runBot(platform, (bot) => {
     bot.on("dm.message", async (ctx) => {
@@ -332,7 +332,7 @@ test("pages of states go on, and a long state is cut", async () => {
 });
 
 describe("a bot without a webhook", () => {
-  test("that polls has reported its address, so its inbox is reached", async () => {
+  test("that polls has reported its URL, so its inbox is reachable", async () => {
     const platform = await runPlatform();
     await runPolling(platform);
     const conversationId = await say(platform, "tea");
@@ -343,7 +343,7 @@ describe("a bot without a webhook", () => {
     expect((await platform.control.botView()).status).toMatchObject({ ready: true });
   });
 
-  test("in an Express app is reached at its webhook, with its token alone", async () => {
+  test("in an Express app is reachable at its webhook, with only its own token", async () => {
     const platform = await runPlatform();
     const bot = new Bot({ ...botOptions(platform), logger: logSink().log });
     register(bot);
@@ -372,7 +372,7 @@ async function runPolling(platform: Platform): Promise<Bot> {
   return bot;
 }
 
-describe("an address that a bot has reported", () => {
+describe("a URL reported by a bot", () => {
   /** Registers a fake inbox in place of the bot's, and records the tokens it receives. */
   async function reported(platform: Platform, apiKey: string, credentials = "") {
     const tokens: (string | undefined)[] = [];
@@ -396,7 +396,7 @@ describe("an address that a bot has reported", () => {
       ({ code }: { code: string }) => code,
     );
 
-  test("gets the token of its report alone, and none once that is revoked", async () => {
+  test("gets only the token that reported it, and none once that token is revoked", async () => {
     const platform = await runPlatform();
     const { apiKey } = platform.control.apps.createToken(["read"]);
     const id = platform.control.apps.tokens().at(-1)?.id ?? "";
@@ -408,7 +408,7 @@ describe("an address that a bot has reported", () => {
     expect(tokens).toHaveLength(1);
   });
 
-  test("is asked without the credentials in it", async () => {
+  test("is called without the credentials in it", async () => {
     const platform = await runPlatform();
     const tokens = await reported(platform, platform.apiKey, "user:pw@");
     expect(await ask(platform)).toBe("BOT_UNREACHABLE");
@@ -417,7 +417,7 @@ describe("an address that a bot has reported", () => {
   });
 
   test.each(["http://192.168.1.7:3000", "https://example.com", "nonsense", "file:///etc/passwd"])(
-    "is not asked if it is %s",
+    "is not called if it is %s",
     async (url) => {
       const asked: string[] = [];
       const platform = createPlatform({

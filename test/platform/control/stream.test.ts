@@ -46,7 +46,7 @@ test("the stream sends a hello message, past entries, and then new ones", async 
   expect(JSON.parse(message?.data ?? "")).toMatchObject({ seq: 2, id: second, from: "ben" });
 });
 
-test("a change without an entry is announced; a refused change and a read are not", async () => {
+test("a change without an entry is announced; a rejected change and a read are not", async () => {
   const platform = await runPlatform();
   const stream = await readStream(platform.url, "", withControlToken(platform));
   await stream.has(1);
@@ -90,7 +90,7 @@ test("a stream begins after the given entry, and the last event id takes precede
   }
 });
 
-test("two platforms, and two runs of one, have different names", async () => {
+test("two platforms, and two runs of one platform, have different ids", async () => {
   const names = await Promise.all(
     [await runPlatform(), await runPlatform()].map(async (platform) => {
       const headers = withControlToken(platform);
@@ -116,7 +116,7 @@ test("many readers get 10,000 entries and concurrent ones, each once and in orde
   }
 });
 
-test("entries of one turn are written together", async () => {
+test("entries added in the same turn are written together", async () => {
   const { timeline, url } = await runTimeline();
   const stream = await readStream(url);
   await stream.has(1);
@@ -178,7 +178,7 @@ test("a stream ends with the platform", async () => {
   await stream.ended;
 });
 
-test("the stream goes on through a reset", async () => {
+test("the stream continues after a reset", async () => {
   const platform = await runPlatform();
   const stream = await readStream(platform.url, "", withControlToken(platform));
   await stream.has(1);
@@ -187,7 +187,7 @@ test("the stream goes on through a reset", async () => {
   expect(JSON.parse(message?.data ?? "")).toMatchObject({ kind: "state", change: "reset" });
 });
 
-test.each(["after=-1", "after=x"])("%s is answered with 400", async (query) => {
+test.each(["after=-1", "after=x"])("%s gets 400", async (query) => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "GET", `/control/v1/stream?${query}`);
   expect(status).toBe(400);

@@ -37,7 +37,7 @@ test("an event shows its actor, place and text", async () => {
   });
 });
 
-test("a request with a too long text shows the first part, up to the limit", async () => {
+test("a request with too long a text shows the beginning, up to the limit", async () => {
   const platform = await runPlatform();
   const body = { text: "😀".repeat(4001) };
   const { status } = await request(platform, "POST", "/api/v1/posts", { body });
@@ -46,7 +46,7 @@ test("a request with a too long text shows the first part, up to the limit", asy
   expect(entry).toMatchObject({ kind: "api", status: 400, text: "😀".repeat(4000) });
 });
 
-test("a request to the API shows its text and what it made", async () => {
+test("a request to the API shows its text and what it created", async () => {
   const platform = await runPlatform({ clock: new ManualClock(0) });
   const { conversationId } = act(platform, "dm.message");
   const path = `/dm/conversations/${conversationId}/messages`;
@@ -90,7 +90,7 @@ test("a page of the log shows its events", async () => {
   expect(shown).toEqual([[first], [second], undefined]);
 });
 
-test("refused requests are in the timeline, and tokens are not", async () => {
+test("rejected requests are in the timeline, but tokens are not", async () => {
   const platform = await runPlatform();
   await request(platform, "GET", "/api/v1/events?since=1");
   await request(platform, "GET", "/api/v1/me", { token: "sbk_canary" });
@@ -145,7 +145,7 @@ test("a wait ends with the timeline", async () => {
   expect(await waiting).toEqual([]);
 });
 
-test("after its end listeners get no entries or changes", () => {
+test("after it has ended, listeners get no entries or changes", () => {
   const told: string[] = [];
   const watched = () => {
     const timeline = newTimeline();
@@ -167,7 +167,7 @@ test("after its end listeners get no entries or changes", () => {
 
 const TOKEN = "control-token-of-a-test";
 
-test("an entry added during a response is in the next response", async () => {
+test("an entry added during a response is in the next one", async () => {
   const waits: (() => void)[] = [];
   class WatchedTimeline extends Timeline {
     override listen(listener: TimelineListener): () => void {
@@ -206,7 +206,7 @@ test("an entry added during a response is in the next response", async () => {
   expect(seen).toEqual(Array.from({ length: 24 }, (_, n) => n + 1));
 });
 
-test("a long poll is answered by the first new entry", async () => {
+test("a long poll returns the first new entry", async () => {
   const platform = await runPlatform();
   act(platform, "follow");
   const waiting = read(platform, "?after=1&waitMs=30000");
@@ -216,7 +216,7 @@ test("a long poll is answered by the first new entry", async () => {
   expect(last).toBe(2);
 });
 
-test("a long poll with nothing new ends empty", async () => {
+test("a long poll without a new entry returns an empty list", async () => {
   const platform = await runPlatform();
   expect(await read(platform, "?waitMs=30")).toEqual({ entries: [], last: 0 });
 });
@@ -227,7 +227,7 @@ test("a long poll does not wait if entries exist", async () => {
   expect((await read(platform, "?after=0&waitMs=30000")).entries).toHaveLength(1);
 });
 
-test("a reader with a position of an earlier run gets this run's position at once", async () => {
+test("a reader with a position from an earlier run immediately gets this run's position", async () => {
   const platform = await runPlatform();
   act(platform, "follow");
   expect(await read(platform, "?after=500&waitMs=30000")).toEqual({ entries: [], last: 1 });
@@ -253,7 +253,7 @@ test("the newest 10,000 entries are kept", async () => {
   expect((await read(platform, "?after=10999")).entries.map(({ seq }) => seq)).toEqual([11_000]);
 });
 
-test("a listener is called with every entry, until it is ended", async () => {
+test("a listener is called with every entry until it unsubscribes", async () => {
   const platform = await runPlatform();
   const seen: TimelineEntry[] = [];
   const end = platform.onTimeline((entry) => seen.push(entry));

@@ -24,7 +24,7 @@ describe("a group", () => {
     ]);
   });
 
-  test("makes no event, and is not among the conversations of the bot", async () => {
+  test("makes no event, and is not among the bot's conversations", async () => {
     const platform = await runPlatform();
     await create(platform, { members: ["ada", "ben", "bot"] });
     const { body } = await request(platform, "GET", "/api/v1/dm/conversations");
@@ -32,7 +32,7 @@ describe("a group", () => {
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("refuses the bot's messages", async () => {
+  test("rejects the bot's messages", async () => {
     const platform = await runPlatform();
     const { conversationId } = (await create(platform, { members: ["ada", "ben", "bot"] })).body;
     const { status, body } = await send(platform, conversationId);
@@ -50,7 +50,7 @@ describe("a group", () => {
     expect(body).toMatchObject({ items: [{ authorUsername: "ada" }] });
   });
 
-  test("without the bot is answered as if it did not exist", async () => {
+  test("without the bot gets the same response as a missing conversation", async () => {
     const platform = await runPlatform();
     const { conversationId } = (await create(platform, { members: ["ada", "ben", "cleo"] })).body;
     const answers = [await send(platform, conversationId), await send(platform, "c_999")];
@@ -58,7 +58,7 @@ describe("a group", () => {
     expect(answers[0]?.body).toEqual(answers[1]?.body);
   });
 
-  test("refuses a direct message of a person to the bot", async () => {
+  test("rejects a user's direct message to the bot", async () => {
     const platform = await runPlatform();
     const { conversationId } = (await create(platform, { members: ["ada", "bot"] })).body;
     expect(() => act(platform, "dm.message", { conversationId })).toThrow("There is no such");
@@ -71,7 +71,7 @@ describe("a group", () => {
     [{ members: ["ada", "b n"] }, "members must be a username"],
     [{ members: ["ada", "bot"], title: "x" }, "title"],
     [{}, "members"],
-  ])("cannot be made of %j", async (body, message) => {
+  ])("cannot be created from %j", async (body, message) => {
     const platform = await runPlatform();
     const answer = await request(platform, "POST", "/control/v1/groups", { body });
     expect(answer.status).toBe(400);
@@ -107,7 +107,7 @@ describe("a block", () => {
     expect(act(platform, "dm.message").conversationId).toBe(conversationId);
   });
 
-  test("affects only these two people, and only messages", async () => {
+  test("affects only these two users, and only messages", async () => {
     const platform = await runPlatform();
     const { conversationId = "" } = act(platform, "dm.message", { from: "ben" });
     await put(platform, { by: "ada" });
@@ -130,14 +130,14 @@ describe("a block", () => {
     [{ by: "ada", whom: "nobody" }, 404],
     [{ by: "a b" }, 400],
     [{}, 400],
-  ])("%j is refused", async (body, status) => {
+  ])("%j is rejected", async (body, status) => {
     const platform = await runPlatform();
     expect((await put(platform, body)).status).toBe(status);
     expect(platform.control.blocks).toEqual([]);
   });
 });
 
-test("the storage can be switched off, and shows that", async () => {
+test("the storage can be switched off, and the status shows it", async () => {
   const platform = await runPlatform();
   const get = async () => (await request(platform, "GET", "/control/v1/storage")).body;
   expect(await get()).toEqual({ configured: true });

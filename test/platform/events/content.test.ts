@@ -34,7 +34,7 @@ test("a requested mention makes the mention event first, even below the bot's ow
   expect(types(platform, "bot")).toEqual(["mention", "comment", "comment", "mention"]);
 });
 
-test("the events of a text appear all at once, or not at all", async () => {
+test("a text's events appear all at once, or not at all", async () => {
   const { platform } = await runTwo();
   platform.control.setFaults({ events: { mode: "late", lateMs: 60_000, times: 1 } });
   const { events } = act(platform, "comment", { text: "@bot", postId: "p_1" });
@@ -47,7 +47,7 @@ test("the events of a text appear all at once, or not at all", async () => {
   expect(types(platform, "bot")).toEqual(["mention"]);
 });
 
-test("a bot's own acts make events while the fault own lasts", async () => {
+test("a bot's own actions make events while the fault `own` lasts", async () => {
   const { platform, token } = await runTwo();
   const comment = (text: string, by: { token?: string } = {}) =>
     request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text }, ...by });
@@ -83,14 +83,14 @@ test("sparse events lack excerpt, postId, commentId and all three, by turns", as
   expect(message?.payload).toMatchObject({ conversationId: "c_2", excerpt: "hi" });
 });
 
-test("a reply to a person below a bot's post is a comment to the bot", async () => {
+test("a reply to a user below a bot's post is a comment for the bot", async () => {
   const { platform } = await runTwo();
   const { commentId = "" } = act(platform, "comment");
   const reply = act(platform, "reply", { from: "ben", commentId });
   expect(reply.events).toMatchObject([{ type: "comment", payload: { postId: "p_1" } }]);
 });
 
-test("a reply to one bot below the post of another notifies both", async () => {
+test("a reply to one bot below another bot's post notifies both", async () => {
   const { platform, token } = await runTwo();
   const body = { text: "mine" };
   await request(platform, "POST", "/api/v1/posts/p_1/comments", { body, token });
@@ -119,7 +119,7 @@ test("content that a bot writes through the API makes events for other bots, and
   });
 });
 
-test("a refused request makes no event", async () => {
+test("a rejected request makes no event", async () => {
   const { platform, token } = await runTwo();
   const post = (imageKeys: string[]) =>
     request(platform, "POST", "/api/v1/posts", { body: { text: "@bot", imageKeys }, token });
@@ -129,7 +129,7 @@ test("a refused request makes no event", async () => {
   expect(platform.control.events()).toHaveLength(1);
 });
 
-test("an event of a bot's post is in the timeline and in a delivery, with its author", async () => {
+test("an event caused by a bot's post is in the timeline and in a delivery, with its author", async () => {
   const { platform, token } = await runTwo();
   await request(platform, "POST", "/api/v1/posts", { body: { text: "hi @bot" }, token });
   expect(await platform.waitFor("event")).toMatchObject({
@@ -141,7 +141,7 @@ test("an event of a bot's post is in the timeline and in a delivery, with its au
   expect(await platform.waitFor("api")).toMatchObject({ bot: "other", path: "/posts" });
 });
 
-test("a bot's acts on its own content make no event, and another bot's acts do", async () => {
+test("a bot's actions on its own content make no event, but another bot's actions do", async () => {
   const { platform } = await runTwo();
   for (const [from, events] of [
     ["bot", 0],

@@ -50,7 +50,7 @@ test("an extension is opened with the platform's origin by the first request, an
   expect(told.opened).toEqual([platform.url]);
 });
 
-test.each(["/extra/", "/extra?a=b"])("%s is its path, too", async (path) => {
+test.each(["/extra/", "/extra?a=b"])("%s is one of its paths too", async (path) => {
   const { extension } = extra();
   const platform = await runPlatform({ extensions: [extension] });
   expect(await (await ask(platform, path, "GET")).text()).toBe("extra GET");
@@ -70,7 +70,7 @@ test.each(["/extra/more", "/extra/more/", "/extra//", "/Extra", "/extras"])(
   },
 );
 
-test("it is opened once for many requests at once", async () => {
+test("it is opened only once for many concurrent requests", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { extension, told } = extra(() => promise);
   const platform = await runPlatform({ extensions: [extension] });
@@ -82,7 +82,7 @@ test("it is opened once for many requests at once", async () => {
   expect(told.opened).toHaveLength(1);
 });
 
-test("it is closed when the platform stops, once", async () => {
+test("it is closed once, when the platform stops", async () => {
   const { extension, told } = extra();
   const platform = await startPlatform({ extensions: [extension] });
   await ask(platform);
@@ -99,7 +99,7 @@ test("an unused extension is neither opened nor closed", async () => {
   expect(told).toEqual({ opened: [], closed: 0 });
 });
 
-test("a failure to open is answered with 500, logged, and retried with the next request", async () => {
+test("a failure to open returns 500, is logged, and is retried on the next request", async () => {
   const { extension, told } = failing(2);
   const sink = logSink();
   const platform = await startPlatform({ extensions: [extension], logger: sink.log });
@@ -119,7 +119,7 @@ test("a failure to open is answered with 500, logged, and retried with the next 
   expect(told.closed).toBe(1);
 });
 
-test("a response of the adapter itself has the usual headers", async () => {
+test("a response from the adapter itself has the usual headers", async () => {
   const { extension } = failing(2);
   const platform = await startPlatform({ extensions: [extension], logger: logSink().log });
   onTestFinished(() => platform.stop());
@@ -137,7 +137,7 @@ test("a response of the adapter itself has the usual headers", async () => {
   }
 });
 
-test("all requests that wait for a failing open are answered with 500, and the next ones retry once", async () => {
+test("all requests waiting for a failing open get 500, and the next requests retry once", async () => {
   const { promise, reject } = Promise.withResolvers<void>();
   const { extension, told } = extra((nth) => (nth === 1 ? promise : undefined));
   const opened = new Extensions([extension], "http://platform.test");

@@ -38,7 +38,7 @@ test.each([
   "localhost rebound.example",
   "localhost, rebound.example",
   "a.localhost",
-])("the host %j is refused, even at the right address", async (host) => {
+])("the host %j is rejected, even at the right address", async (host) => {
   const platform = await runPlatform();
   for (const path of [STATE, "/", "/api/v1/me", "/portal/app.js"]) {
     const { status, text } = await ask(platform, get(path), `Host: ${host}`);
@@ -48,21 +48,21 @@ test.each([
 });
 
 test.each(["localhost", "LocalHost:4400", "127.0.0.1:1", "[::1]", "[0:0:0:0:0:0:0:1]:4400"])(
-  "the host %s is answered",
+  "the host %s is accepted",
   async (host) => {
     const platform = await runPlatform();
     expect((await ask(platform, get(), `Host: ${host}`)).status).toBe(200);
   },
 );
 
-test("two Host headers are refused in either order", async () => {
+test("two Host headers are rejected in either order", async () => {
   const platform = await runPlatform();
   const hosts = ["Host: localhost", "Host: rebound.example"];
   expect((await ask(platform, get(), ...hosts)).status).toBeGreaterThanOrEqual(400);
   expect((await ask(platform, get(), ...hosts.reverse())).status).toBeGreaterThanOrEqual(400);
 });
 
-test("a request without a Host is refused, with HTTP/1.0 too", async () => {
+test("a request without a Host is rejected, even with HTTP/1.0", async () => {
   const platform = await runPlatform();
   expect((await ask(platform, get())).status).toBe(400);
   expect((await ask(platform, `GET ${STATE} HTTP/1.0`)).status).toBe(403);
@@ -79,7 +79,7 @@ test("the host of an absolute request target counts", async () => {
 });
 
 test.each(["//evil", "//evil/control/v1/state", "/\\evil", "///"])(
-  "the path %s leads nowhere else",
+  "the path %s leads to no other host",
   async (path) => {
     const platform = await runPlatform();
     const { status, text } = await ask(platform, get(path), "Host: localhost");
@@ -88,7 +88,7 @@ test.each(["//evil", "//evil/control/v1/state", "/\\evil", "///"])(
   },
 );
 
-test("an allowed name is answered, in any case and with any port; others are refused", async () => {
+test("an allowed name is accepted, in any case and with any port; others are rejected", async () => {
   const platform = await runPlatform({ allowHosts: ["Platform.test", "2001:DB8::1"] });
   for (const host of ["platform.test", "PLATFORM.TEST:80", "[2001:db8:0::1]:4400"]) {
     expect((await ask(platform, get(), `Host: ${host}`)).status).toBe(200);
@@ -111,7 +111,7 @@ const outside = Object.values(networkInterfaces())
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 
 test.skipIf(outside === undefined)(
-  "a platform on a network address answers to that address",
+  "a platform on a network address accepts that address",
   async () => {
     const platform = await startPlatform({ host: outside });
     onTestFinished(() => platform.stop());

@@ -62,7 +62,7 @@ test("the page and its files have every header that isolates them from other ori
   }
 });
 
-test("a request for the page under another host name is refused", async () => {
+test("a request for the page under another host name is rejected", async () => {
   const { platform } = await withPage();
   const { status, text } = await open(platform).set("Host", "rebound.example");
   expect(status).toBe(403);
@@ -114,19 +114,19 @@ test.each([
   "/portal/__proto__",
   "/portal/constructor",
   "/Portal/icon.svg",
-])("%s is not there", async (path) => {
+])("%s is not served", async (path) => {
   const { platform } = await withPage();
   const head = [`GET ${path} HTTP/1.1`, "Host: localhost"];
   expect((await rawRequest(platform, head)).status).toBe(404);
 });
 
-test("a path that cannot be decoded is 400", async () => {
+test("a path that cannot be decoded gets 400", async () => {
   const { platform } = await withPage();
   const head = ["GET /portal/%ff HTTP/1.1", "Host: localhost"];
   expect((await rawRequest(platform, head)).status).toBe(400);
 });
 
-test("a page that is built while the platform runs is there with the next load", async () => {
+test("a page built while the platform is running is served on the next load", async () => {
   const folder = join(temporaryFolder(), "static");
   const platform = await runWith(folder);
   const before = await open(platform);

@@ -42,7 +42,7 @@ describe("without the control token", () => {
     ["an image or a script of another site", { "Sec-Fetch-Site": "cross-site" }],
     ["the address bar", { "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate" }],
     ["the page itself", { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }],
-  ])("it is refused: %s", async (_, headers) => {
+  ])("access is denied: %s", async (_, headers) => {
     const platform = await runPlatform();
     for (const { status, body } of [
       await read(platform, headers),
@@ -72,7 +72,7 @@ describe("without the control token", () => {
 });
 
 describe("with the control token", () => {
-  test("programs, the page and a proxy are answered", async () => {
+  test("programs, the page and a proxy have access", async () => {
     const platform = await runPlatform({ allowHosts: ["platform.test"] });
     const token = withControlToken(platform);
     const own = { Origin: platform.url, "Sec-Fetch-Site": "same-origin", ...token };
@@ -90,7 +90,7 @@ describe("with the control token", () => {
     "http://localhost",
     "file://",
     "",
-  ])("it is refused from the origin %j", async (origin) => {
+  ])("the origin %j is rejected", async (origin) => {
     const platform = await runPlatform();
     const headers = { Origin: origin, ...withControlToken(platform) };
     expect((await write(platform, headers)).status).toBe(403);
@@ -99,7 +99,7 @@ describe("with the control token", () => {
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("the token of another run, or of another length, is refused", async () => {
+  test("a token from another run, or with another length, is rejected", async () => {
     const [platform, another] = [await runPlatform(), await runPlatform()];
     const { controlToken } = platform;
     const wrong = ["", "x", controlToken.slice(1), `${controlToken}x`, another.controlToken];
@@ -129,7 +129,7 @@ test.each([
   "text/plain",
   "image/png",
 ])(
-  "a form of another site is refused as %s even with the token, with and without its traces",
+  "another site's form is rejected as %s even with the token, with and without its headers",
   async (type) => {
     const platform = await runPlatform();
     const origin = "https://rebound.example";
@@ -146,7 +146,7 @@ test.each([
   },
 );
 
-test("the bytes of an image pass to the one endpoint that takes them", async () => {
+test("an image's bytes pass to the only endpoint that accepts them", async () => {
   const platform = await runPlatform();
   const send = (type: string) =>
     supertest(platform.url)

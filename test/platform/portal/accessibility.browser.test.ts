@@ -172,7 +172,7 @@ function readFocus(): { stop: number; visible: boolean }[] {
   return Reflect.get(window, "__seen");
 }
 
-test("nor does axe-core on a platform where nothing has happened yet, nor in a dialog", async () => {
+test("axe-core finds no violation on a new platform or in a dialog", async () => {
   const platform = await runPlatform();
   platform.control.saveWebhook({ enabled: false });
   const page = await openPage(platform, "", WINDOW);

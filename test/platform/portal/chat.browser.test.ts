@@ -16,7 +16,7 @@ const fieldOfPerson = (page: Page, person: string) =>
 const focused = (page: Page) => () =>
   page.evaluate("document.activeElement.getAttribute('aria-label')");
 
-test("a person talks to the bot: writes, sees where the event is, deletes, and speaks as another", async () => {
+test("a user talks to the bot: writes, follows the event, deletes a message, and writes as another user", async () => {
   const { page, platform } = await openPortal({ register: answerAllButQuiet });
   await writeByKeyboard(page, platform);
   await typeAfterSending(page, platform);
@@ -136,7 +136,7 @@ async function speakAsNewPerson(page: Page): Promise<void> {
   await logOf(page).getByText("Hello <b>Cléo</b>!").waitFor();
 }
 
-test("images are chosen, pasted and dropped, sent, and opened large, also under another name of this machine", async () => {
+test("images are chosen, pasted and dropped, sent, and opened in full size, even under another host name", async () => {
   const { page, platform } = await openPortal();
   await page.getByLabel("Images", { exact: true }).setInputFiles([
     { name: "<i>one</i>.png", mimeType: "image/png", buffer: Buffer.from(picture, "base64") },

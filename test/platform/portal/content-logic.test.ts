@@ -8,20 +8,20 @@ const bot = { username: "bot", name: "Bot", isBot: true };
 const helper = { username: "helper", name: "Helper", isBot: true };
 
 describe("who writes in a conversation", () => {
-  test("the person, to the bot", () => {
+  test("the user, to the bot", () => {
     expect(rolesIn({ group: false, members: [ada, bot] }, "bot")).toEqual({
       from: "ada",
       to: "bot",
     });
   });
 
-  test("of two bots the other one, to the bot that is looked at", () => {
+  test("of two bots the other bot, to the selected bot", () => {
     const members = [helper, bot];
     expect(rolesIn({ group: false, members }, "bot")).toEqual({ from: "helper", to: "bot" });
     expect(rolesIn({ group: false, members }, "helper")).toEqual({ from: "bot", to: "helper" });
   });
 
-  test("nobody in a group, and nobody where two people talk; it is said why", () => {
+  test("no user in a group or in a conversation between two users; the page says why", () => {
     const group = rolesIn({ group: true, members: [ada, ben, bot] }, "bot");
     expect(group).toEqual({ closed: expect.stringContaining("cannot write to groups") });
     const people = rolesIn({ group: false, members: [ada, ben] }, "bot");
@@ -29,7 +29,7 @@ describe("who writes in a conversation", () => {
   });
 });
 
-describe("comments stand under what they answer", () => {
+describe("comments are nested below the content they reply to", () => {
   const comment = (id: string, replyToId: string | null): ControlComment => {
     const written = { text: id, images: [], author: ada, createdAt: "" };
     return { id, type: "comment", postId: "p_1", replyToId, ...written };
@@ -45,11 +45,11 @@ describe("comments stand under what they answer", () => {
     expect(shown(...all)).toEqual(["a", "-c", "--d", "---e", "---f", "-g", "b"]);
   });
 
-  test("an answer to what is not there stands by itself", () => {
+  test("a reply to missing content is not nested", () => {
     expect(shown(comment("a", "gone"))).toEqual(["a"]);
   });
 
-  test("a talk of two bots may be thousands of replies deep", () => {
+  test("a conversation between two bots may be thousands of replies deep", () => {
     const deep = Array.from({ length: 20_000 }, (_, index) =>
       comment(`c${index}`, index === 0 ? null : `c${index - 1}`),
     );
@@ -62,7 +62,7 @@ describe("the images of a text", () => {
     new File([Buffer.alloc(size)], name, { type });
   const names = (files: readonly File[]) => files.map(({ name }) => name);
 
-  test("are files that the platform takes; others are refused with the reason", () => {
+  test("are files that the platform accepts; others are rejected with the reason", () => {
     const files = [
       ...[file("a.png"), file("notes.txt", "text/plain"), file("unknown", "")],
       ...[file("empty.png", "image/png", 0), file("largest.gif", "image/gif", 5 * 1024 * 1024)],
@@ -78,7 +78,7 @@ describe("the images of a text", () => {
     ]);
   });
 
-  test("are as many as there is room for; the others are named", () => {
+  test("are limited to the free slots; the other files are named", () => {
     const { taken, refused } = sift(
       ["a", "b", "c"].map((name) => file(name)),
       2,

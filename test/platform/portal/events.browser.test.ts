@@ -17,7 +17,7 @@ async function greet(platform: Platform, text: string): Promise<string> {
   return id;
 }
 
-test("a row is an event with its outcome, is found, filtered, and opened by the keyboard alone", async () => {
+test("a row is an event with its outcome, and is found, filtered and opened with the keyboard alone", async () => {
   const { platform, page } = await openPortal({
     address: "#/events",
     bot: { pollIntervalMs: 100, auditIntervalMs: 100 },

@@ -38,20 +38,23 @@ function valuesOf(fields: ReturnType<typeof fieldsOf>): Values {
 }
 
 describe("scenarios", () => {
-  test.each(all)("the platform takes: $title, which alone is active then", async (scenario) => {
-    const { control } = await runPlatform();
-    const change = changeOf(scenario, valuesOf(fieldsOf(scenario)));
-    expect(change).toEqual(scenario.change);
-    const now = control.setFaults(change);
-    expect(all.filter((each) => isActive(each, now))).toEqual([scenario]);
-    const texts = targets.map((target) => activeFault(target, now)).filter(Boolean);
-    expect(texts).toEqual([expect.stringContaining(`${scenario.title}: `)]);
-    expect(isActive(scenario, control.setFaults(endOf(scenario)))).toBe(false);
-    control.setFaults(change);
-    expect(isActive(scenario, control.setFaults(noFaults))).toBe(false);
-  });
+  test.each(all)(
+    "the platform accepts: $title, which is then the only active one",
+    async (scenario) => {
+      const { control } = await runPlatform();
+      const change = changeOf(scenario, valuesOf(fieldsOf(scenario)));
+      expect(change).toEqual(scenario.change);
+      const now = control.setFaults(change);
+      expect(all.filter((each) => isActive(each, now))).toEqual([scenario]);
+      const texts = targets.map((target) => activeFault(target, now)).filter(Boolean);
+      expect(texts).toEqual([expect.stringContaining(`${scenario.title}: `)]);
+      expect(isActive(scenario, control.setFaults(endOf(scenario)))).toBe(false);
+      control.setFaults(change);
+      expect(isActive(scenario, control.setFaults(noFaults))).toBe(false);
+    },
+  );
 
-  test("exist for every mode of the platform", () => {
+  test("exist for each of the platform's modes", () => {
     const modes = new Set(
       all
         .flatMap(({ change }) => Object.entries(change))
@@ -61,7 +64,7 @@ describe("scenarios", () => {
     expect(modes.size).toBe(7 + 6 + 3);
   });
 
-  test("have the fields of their mode, how many and the share; empty ones are left out", () => {
+  test("have the fields of their mode, the count and the rate; empty fields are left out", () => {
     const broken = all.find(({ key }) => key === "x");
     const random = all.find(({ key }) => key === "y");
     if (broken === undefined || random === undefined) throw new Error("no such scenario");
@@ -73,7 +76,7 @@ describe("scenarios", () => {
     expect(fieldsOf(random).find(({ name }) => name === "rate")?.value).toBe("30");
   });
 
-  test("have keys of their own, and none of every view", () => {
+  test("have their own keys, which differ from those of every view", () => {
     const keys = all.flatMap(({ key }) => key ?? []);
     expect(new Set(keys).size).toBe(keys.length);
     // The first scenario's key works in every view.
@@ -81,18 +84,18 @@ describe("scenarios", () => {
   });
 });
 
-describe("what goes wrong now", () => {
+describe("the current faults", () => {
   test.each([
     [{ mode: "status", times: 2 }, "The next delivery fails: status 500, 2 left"],
     [{ mode: "twice", rate: 0.255 }, "Deliveries arrive twice: 25.5 % of them, until stopped"],
     [{ mode: "delay", delayMs: 90_000 }, "Deliveries are late: 1 min 30 s, until"],
     [{ mode: "delay", delayMs: 20 }, "Deliveries are late: 20 ms"],
-  ] as const)("of deliveries: %j", (fault, text) => {
+  ] as const)("in deliveries: %j", (fault, text) => {
     const webhook = { ...none.webhook, ...fault };
     expect(activeFault("webhook", { ...none, webhook })).toContain(text);
   });
 
-  test("of requests and events, with what is held", () => {
+  test("in requests and events, with the held requests", () => {
     const faults: FaultsState = {
       ...none,
       api: {
@@ -113,7 +116,7 @@ describe("what goes wrong now", () => {
     expect(describeHeld("events", faults)).toContain("Events not in the log yet: 2");
   });
 
-  test("nothing, where all goes as usual", () => {
+  test("none, if everything works as usual", () => {
     expect(targets.map((target) => activeFault(target, none))).toEqual(Array.from({ length: 3 }));
     expect(targets.map((target) => describeHeld(target, none))).toEqual(Array.from({ length: 3 }));
   });
@@ -126,7 +129,7 @@ describe("the clock", () => {
   });
   const start = Date.parse("2030-01-01T00:00:00.000Z");
 
-  test("goes on by itself, with the same offset", () => {
+  test("continues on its own, with the same offset", () => {
     expect(toPlatformTime(at({}), 6_000)).toBe(start + 5_000);
     expect(offsetAt(at({}), 6_000)).toBe(60_000);
   });
@@ -137,7 +140,7 @@ describe("the clock", () => {
     expect(offsetAt(frozen, 6_000)).toBe(55_000);
   });
 
-  test("is refused by bots more than 300 s ahead or behind", () => {
+  test("is rejected by bots if more than 300 s ahead or behind", () => {
     expect([300_000, -300_000].map(isRefused)).toEqual([false, false]);
     expect([300_001, -300_001].map(isRefused)).toEqual([true, true]);
     expect([5, -5, 1_000].map(isMachineTime)).toEqual([true, true, false]);
@@ -145,12 +148,12 @@ describe("the clock", () => {
 });
 
 describe("limits", () => {
-  test("every limit of the platform is shown", async () => {
+  test("each of the platform's limits is shown", async () => {
     const { control } = await runPlatform();
     expect([...limitNames].sort()).toEqual(Object.keys(control.limits).sort());
   });
 
-  test("what is used is said with the limit, if there is one", () => {
+  test("usage is shown with its limit, if there is one", () => {
     const view = { limit: 5, used: 3, resetsAt: "" };
     expect(usage(view)).toBe("3 of 5 used");
     expect(usage({ ...view, used: 5 })).toBe("5 of 5 used");

@@ -1,7 +1,7 @@
 import { test } from "vitest";
 import { eventually, openPortal } from "./support/page.ts";
 
-test("chat, answer, failed delivery, retry, webhook off, polling, webhook on again", async () => {
+test("chat, reply, failed delivery, retry, webhook off, polling, webhook on again", async () => {
   const { page } = await openPortal({
     register: (bot) =>
       bot.on("dm.message", (ctx) =>

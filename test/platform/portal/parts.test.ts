@@ -10,7 +10,7 @@ test.each([
   [3_605_000, "1 h"],
   [90_061_000, "1 d 1 h"],
   [-30_000, "30 s"],
-])("%d ms are said as %s", (ms, said) => {
+])("%d ms are formatted as %s", (ms, said) => {
   expect(duration(ms)).toBe(said);
 });
 
@@ -28,6 +28,6 @@ test.each([
   [999, "999 B"],
   [1_500, "1.5 kB"],
   [2_000_000, "2.0 MB"],
-])("%d bytes are said as %s", (count, said) => {
+])("%d bytes are formatted as %s", (count, said) => {
   expect(bytes(count)).toBe(said);
 });

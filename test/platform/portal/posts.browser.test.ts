@@ -6,7 +6,7 @@ import { eventually, openPortal } from "./support/page.ts";
 
 const welcome = (page: Page) => page.locator("#post-p_1");
 
-test("a person posts, reacts, comments and mentions the bot, whose answer stands under the post", async () => {
+test("a user posts, reacts, comments and mentions the bot, whose reply appears below the post", async () => {
   const { page, platform } = await openPortal({ register: takePart, address: "#/chat/posts" });
   await welcome(page).waitFor();
   await post(page);

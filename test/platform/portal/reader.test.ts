@@ -14,7 +14,7 @@ function createReader() {
   return { reader, readings, shown };
 }
 
-test("under steady change each read is shown, even a slow one, and one more follows", async () => {
+test("under steady change each read is shown, even a slow one, and one more read follows", async () => {
   const { reader, readings, shown } = createReader();
   const done = reader.reload();
   for (const [index, text] of ["first", "second", "third"].entries()) {
@@ -29,7 +29,7 @@ test("under steady change each read is shown, even a slow one, and one more foll
   expect(readings).toHaveLength(4);
 });
 
-test("a failed read is shown with its error, and the next one without", async () => {
+test("a failed read is shown with its error, and the next read without it", async () => {
   const { reader, readings, shown } = createReader();
   const failed = reader.reload();
   readings[0]?.reject("no answer");

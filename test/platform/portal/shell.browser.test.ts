@@ -6,7 +6,7 @@ import { reservePort } from "../../support/reserve-port.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { eventually, openPortal, openWindow } from "./support/page.ts";
 
-test("keys select views and act like those of service-bot dev, colours can be chosen, and no resource is external", async () => {
+test("keys work as in service-bot dev and select views, colours can be chosen, and no resource is external", async () => {
   const { page, platform } = await openPortal({ window: { colorScheme: "dark" } });
   await chooseViews(page);
   await actByKeys(platform, page);

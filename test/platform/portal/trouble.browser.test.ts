@@ -10,7 +10,7 @@ const effects = (page: Page) => page.getByRole("region", { name: "Activity" });
 
 const Asked = object({ questions: array(string()).default([]) });
 
-test("the first view names five problems, each fixed in two clicks at most, beside states and timers", async () => {
+test("the first view names five problems, each fixed in two clicks at most, next to states and timers", async () => {
   let isBroken = true;
   const { platform, page } = await openPortal({
     register: (bot) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { runPlatform } from "../support/platform.ts";
 import { eventTypes, readBotStatus } from "./face.ts";
 
-test("every type of section 6 can be selected, and its test makes the event", async () => {
+test("every type in section 6 can be selected, and its test makes the event", async () => {
   const types = Object.keys(eventTypes);
   expect(types).toEqual([
     ...["dm.message", "mention", "comment", "reply", "follow", "like", "repost", "quote"],
@@ -14,7 +14,7 @@ test("every type of section 6 can be selected, and its test makes the event", as
   }
 });
 
-describe("the status of a bot", () => {
+describe("a bot's status", () => {
   const raw = {
     at: "2026-01-01T00:00:00.000Z",
     ready: true,
@@ -32,7 +32,7 @@ describe("the status of a bot", () => {
       return isBad ? [`${name}: ${value}`] : [];
     });
 
-  test("a healthy one has nothing that needs a look", () => {
+  test("of a healthy bot needs no attention", () => {
     expect(bad({})).toEqual([]);
     const rows = readBotStatus(raw) ?? [];
     expect(Object.fromEntries(rows.map(({ name, value }) => [name, value]))).toMatchObject({
@@ -50,11 +50,11 @@ describe("the status of a bot", () => {
     [{ inbox: { pending: 1, oldestPendingAgeMs: 61_000 } }, "1 min 1 s"],
     [{ log: { ...raw.log, lastPollError: { code: "FORBIDDEN", status: 403 } } }, "FORBIDDEN 403"],
     [{ log: { ...raw.log, lastPollError: { code: "NETWORK", status: null } } }, "with NETWORK"],
-  ])("%j needs a look", (more, text) => {
+  ])("%j needs attention", (more, text) => {
     expect(bad(more)).toEqual([expect.stringContaining(text)]);
   });
 
-  test("instances are counted, with the one that reads the log", () => {
+  test("instances are counted, and the instance that reads the log is named", () => {
     const instances = { list: [{}, {}], poller: { holder: "a" } };
     const rows = readBotStatus({ ...raw, instances }) ?? [];
     expect(rows.at(-1)).toMatchObject({ name: "Instances", value: "2, a reads the log" });

@@ -7,7 +7,7 @@ import { eventually, openPortal } from "./support/page.ts";
 const isFocused = (element: Element) => element === document.activeElement;
 const card = (page: Page, name: string | RegExp) => page.getByRole("region", { name });
 
-test("a developer saves the webhook, and makes a new secret", async () => {
+test("a developer saves the webhook, and generates a new secret", async () => {
   const { platform, page } = await openPortal({ address: "#/webhook" });
   await saveSettings(platform, page);
   await keepARefusedAddress(platform, page);

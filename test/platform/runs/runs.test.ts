@@ -23,7 +23,7 @@ async function report(
 
 const run = { eventId: "evt_000000000001", attempt: 1, outcome: "done", ms: 3 };
 
-test("reported runs are in the timeline and with their event, and the bot counts as reporting", async () => {
+test("reported runs are shown in the timeline and with their event, and the bot counts as reporting", async () => {
   const platform = await runPlatform();
   platform.control.act({ type: "follow", from: "ada" });
   const failed = {

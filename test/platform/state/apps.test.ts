@@ -3,7 +3,7 @@ import { createLogger } from "../../faces/core.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
 
-test("a snapshot brings every app back, with its token, its log and its webhook", async () => {
+test("a snapshot restores every app, with its token, its log and its webhook", async () => {
   const platform = await runPlatform();
   const { control } = platform;
   const { apiKey: token } = control.apps.create({ username: "other" });
@@ -26,7 +26,7 @@ test("a snapshot brings every app back, with its token, its log and its webhook"
   expect(control.events(undefined, "other").map((event) => event.id)).toEqual([first, second]);
 });
 
-test("a delivery to an app that a reset removes leaves no trace in the state", async () => {
+test("a delivery to an app removed by a reset leaves no trace in the state", async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
   const logger = createLogger({ level: "warn", secrets: [], destination });

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-test("the clock is the machine's, until it is moved, over HTTP as well", async () => {
+test("the clock is the machine's until it is moved, even over HTTP", async () => {
   const clock = new ManualClock(START);
   const platform = await runPlatform({ clock });
   const put = (body: unknown) => request<ClockView>(platform, "PUT", "/control/v1/clock", { body });
@@ -61,7 +61,7 @@ test.each([
   [{ advanceMs: 1e15 }, "between 1970 and 9999"],
   [{ frozen: "yes" }, "frozen"],
   [{ offsetMs: 1 }, "offsetMs"],
-])("the clock refuses %j, and continues", async (body, message) => {
+])("the clock rejects %j, and continues", async (body, message) => {
   const clock = new ManualClock(START);
   const platform = await runPlatform({ clock });
   const answer = await request(platform, "PUT", "/control/v1/clock", { body });
@@ -70,7 +70,7 @@ test.each([
   expect(platform.control.clock.view.now).toBe(iso(START));
 });
 
-test("events, the Date header and signatures have the platform's time", async () => {
+test("events, the Date header and signatures use the platform's time", async () => {
   const platform = await runPlatform({ clock: new ManualClock(START) });
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
@@ -142,7 +142,7 @@ test("the timeout of a delivery uses the machine's clock, even while the platfor
   });
 });
 
-test("the clock is kept in the state file", async () => {
+test("the clock is stored in the state file", async () => {
   const stateFile = `${temporaryFolder()}/state.db`;
   const clock = new ManualClock(START);
   const first = await runPlatform({ clock, stateFile });

@@ -115,7 +115,7 @@ test.each([
   ["ENOSPC", /is full/],
   ["SQLITE_CORRUPT_INDEX", /is damaged/],
   ["ENAMETOOLONG", /cannot use .* \(words\); choose another file/],
-])("the failure %s is reported with its remedy", (code, said) => {
+])("the error %s is reported with its remedy", (code, said) => {
   const error = Object.assign(new Error("words"), { code });
   expect(whyUnusable(error, "/nowhere/state.db")).toMatch(said);
 });
@@ -144,7 +144,7 @@ test("limits and storage are saved in the state file, and options override them"
   expect(third.control.storage).toEqual({ configured: true });
 });
 
-test("after the next start a state file holds the restored state, and no trace of the previous one", async () => {
+test("after the next start a state file contains the restored state, and no trace of the previous state", async () => {
   const file = newFile();
   const first = await runPlatform({ stateFile: file });
   first.control.createPerson({ username: "cleo" });

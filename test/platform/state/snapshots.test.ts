@@ -136,7 +136,7 @@ test("event numbers never go back, even after a restore, a reset, an upload, and
   expect(next(await runPlatform({ stateFile }))).toBe("evt_000000000011");
 });
 
-test("event numbers continue above those of an uploaded state, including its deleted events", async () => {
+test("event numbers continue after those in an uploaded state, including its deleted events", async () => {
   const [platform, other] = [await runPlatform(), await runPlatform()];
   act(other, "follow", { count: 9 });
   other.control.reset();
@@ -145,7 +145,7 @@ test("event numbers continue above those of an uploaded state, including its del
   expect(ids(act(platform, "follow"))).toEqual(["evt_000000000010"]);
 });
 
-test("the requests per minute are counted from zero after a restore", async () => {
+test("the requests per minute are counted from zero again after a restore", async () => {
   const limits = { requestsPerMinute: 1 };
   const platform = await runPlatform({ clock: new ManualClock(), limits });
   const me = async () => (await request(platform, "GET", "/api/v1/me")).status;
@@ -171,7 +171,7 @@ test("a polling bot gets events after a restore, from its own cursor", async () 
   expect((await read()).body.events).toEqual(events);
 });
 
-test("a reset makes a new state; the first app keeps its tokens and its secret", async () => {
+test("a reset creates a new state; the first app keeps its tokens and its secret", async () => {
   const limits = { dmsPerDay: 3 };
   const platform = await runPlatform({ clock: new ManualClock(), limits });
   const before = await seen(platform);
@@ -352,7 +352,7 @@ const unusable: readonly [string, () => Promise<Bytes> | Bytes, string][] = [
 ];
 
 test.each(unusable)(
-  "an upload with %s is refused, and changes nothing",
+  "an upload with %s is rejected, and changes nothing",
   async (_, make, message) => {
     const platform = await runPlatform({ clock: new ManualClock() });
     act(platform, "follow");
@@ -385,7 +385,7 @@ test("the same file without the damage is accepted, with and without a WAL, and 
   }
 });
 
-test("a file with another content type is refused", async () => {
+test("a file with another content type is rejected", async () => {
   const platform = await runPlatform();
   const send = async (type: string) => {
     const url = `${platform.url}/control/v1/snapshots/file`;

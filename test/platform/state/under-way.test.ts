@@ -59,27 +59,24 @@ test("events pending in the snapshot are delivered after a restore, even if they
   expect(receiver.batches()).toEqual([[owed], [owed]]);
 });
 
-test.each([200, 500])(
-  "a delivery that is answered with %i after a restore changes nothing",
-  async (status) => {
-    const platform = await runPlatform({ disableAfter: 1 });
-    const receiver = await slowReceiver();
-    platform.control.saveWebhook({ url: receiver.url });
-    const [id = ""] = ids(act(platform, "follow"));
-    await receiver.arrived;
-    // The event is pending in the snapshot, so restoring the snapshot makes it pending again.
-    const snapshot = platform.control.snapshots.take();
-    const after = platform.control.state().timelineSeq;
-    platform.control.snapshots.restore(snapshot.id);
-    receiver.answer(status);
-    const cut = { status: null, error: "the state was replaced" };
-    expect(await platform.waitFor("delivery", () => true, { after })).toMatchObject(cut);
-    const sent = await deliveryOf(platform, id, { after: after + 2 });
-    expect(sent).toMatchObject({ status: 200, attempt: 1 });
-    expect(platform.control.webhook).toMatchObject({ enabled: true, consecutiveFailures: 0 });
-    expect(receiver.batches()).toEqual([[id], [id]]);
-  },
-);
+test.each([200, 500])("a delivery that gets %i after a restore changes nothing", async (status) => {
+  const platform = await runPlatform({ disableAfter: 1 });
+  const receiver = await slowReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  await receiver.arrived;
+  // The event is pending in the snapshot, so restoring the snapshot makes it pending again.
+  const snapshot = platform.control.snapshots.take();
+  const after = platform.control.state().timelineSeq;
+  platform.control.snapshots.restore(snapshot.id);
+  receiver.answer(status);
+  const cut = { status: null, error: "the state was replaced" };
+  expect(await platform.waitFor("delivery", () => true, { after })).toMatchObject(cut);
+  const sent = await deliveryOf(platform, id, { after: after + 2 });
+  expect(sent).toMatchObject({ status: 200, attempt: 1 });
+  expect(platform.control.webhook).toMatchObject({ enabled: true, consecutiveFailures: 0 });
+  expect(receiver.batches()).toEqual([[id], [id]]);
+});
 
 test("a hanging delivery does not delay the new state", async () => {
   const clock = new ManualClock();
@@ -121,23 +118,20 @@ test("a delivery that arrives during a restore is pending again", async () => {
 test.each([
   ["timeout", {}],
   ["delay", { delayMs: 60_000 }],
-] as const)(
-  "a delivery in the fault %s does not keep the new state waiting",
-  async (mode, more) => {
-    const platform = await runPlatform();
-    const { id } = platform.control.snapshots.take();
-    const receiver = await runReceiver();
-    platform.control.saveWebhook({ url: receiver.url });
-    platform.control.setFaults({ webhook: { mode, times: 1, ...more } });
-    act(platform, "follow");
-    await platform.waitFor("fault", ({ change }) => change === "ended");
-    platform.control.snapshots.restore(id);
-    platform.control.saveWebhook({ url: receiver.url });
-    const [next = ""] = ids(act(platform, "like"));
-    await deliveryOf(platform, next);
-    expect(receiver.batches()).toEqual([[next]]);
-  },
-);
+] as const)("a delivery under the fault %s does not delay the new state", async (mode, more) => {
+  const platform = await runPlatform();
+  const { id } = platform.control.snapshots.take();
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { mode, times: 1, ...more } });
+  act(platform, "follow");
+  await platform.waitFor("fault", ({ change }) => change === "ended");
+  platform.control.snapshots.restore(id);
+  platform.control.saveWebhook({ url: receiver.url });
+  const [next = ""] = ids(act(platform, "like"));
+  await deliveryOf(platform, next);
+  expect(receiver.batches()).toEqual([[next]]);
+});
 
 test("the second of two deliveries is not sent once the state was replaced", async () => {
   const platform = await runPlatform();
@@ -171,7 +165,7 @@ test("late events belong to their state, and arrive only with it", async () => {
   expect(ids(act(platform, "follow"))).toEqual(["evt_000000000002"]);
 });
 
-test("a round of the previous state does not run", async () => {
+test("a retry round of the previous state does not run", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const { id } = platform.control.snapshots.take();
@@ -204,7 +198,7 @@ test.each(replacements)(
 );
 
 test.each(replacements)(
-  "a held request is refused after %s, and has no effect",
+  "a held request is rejected after %s, and has no effect",
   async (_, replace) => {
     const platform = await runPlatform();
     platform.control.snapshots.take();
@@ -225,7 +219,7 @@ test.each(replacements)(
 );
 
 test.each(replacements)(
-  "an upload whose download is under way is dropped after %s",
+  "an upload whose download is in progress is dropped after %s",
   async (_, replace) => {
     const { platform, upload, asked, go } = await startWithHeldDownloads();
     platform.control.snapshots.take();
@@ -243,7 +237,7 @@ test.each(replacements)(
   },
 );
 
-test("an upload returns with a snapshot of a frozen clock", async () => {
+test("a snapshot with a frozen clock restores its upload", async () => {
   const platform = await runPlatform();
   platform.control.clock.set({ frozen: true });
   const { body: upload } = await uploadBytes(platform, await image());

@@ -47,14 +47,14 @@ describe.runIf(isInstalled(["openssl", "version"]))("a host's certificate", () =
     expect(asked).toEqual(["/a.png"]);
   });
 
-  test("is refused before any request if it is not trusted", async () => {
+  test("is rejected before any request if it is not trusted", async () => {
     const made = makeCertificates(temporaryFolder());
     const { port, asked } = await serve(made.elsewhere);
     await expect(download(port)).rejects.toMatchObject(refused);
     expect(asked).toEqual([]);
   });
 
-  test("is refused before any request if it has another name", async () => {
+  test("is rejected before any request if it has another name", async () => {
     const made = makeCertificates(temporaryFolder());
     const { port, asked } = await serve(made.localhost);
     await expect(download(port, made.authority)).rejects.toMatchObject(refused);

@@ -22,7 +22,7 @@ test.each([301, 302, 303, 307, 308])("a redirect with %i is not followed", async
   expect(server.asked).toEqual(["/a.png"]);
 });
 
-test.each([204, 401, 404, 500])("an answer with %i is no image", async (status) => {
+test.each([204, 401, 404, 500])("a response with %i is no image", async (status) => {
   const server = await imageServer((response) => response.writeHead(status).end());
   await expect(server.download()).rejects.toMatchObject({ status: 400, code: "NOT_IMAGE" });
 });
@@ -34,7 +34,7 @@ test("a server that switches to another protocol gives no image", async () => {
   await expect(server.download()).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
 });
 
-test("the connection of a refused response is closed", async () => {
+test("a rejected response's connection is closed", async () => {
   const server = await imageServer((response) => {
     response.writeHead(404);
     response.write("and so on");
@@ -43,7 +43,7 @@ test("the connection of a refused response is closed", async () => {
   await server.closed;
 });
 
-test("5 MB are accepted, and one byte more is refused, whether announced or not", async () => {
+test("5 MB are accepted, and one more byte is rejected, with or without a content length", async () => {
   const whole = await imageOf(MAX_IMAGE_BYTES);
   const fits = await imageServer((response) => response.end(whole));
   expect((await fits.download()).byteLength).toBe(MAX_IMAGE_BYTES);
@@ -123,7 +123,7 @@ test("an endless lookup gets 10 s", async () => {
   expect(server.asked).toEqual([]);
 });
 
-test("a compressed response is not decompressed, so it cannot grow beyond 5 MB", async () => {
+test("a compressed response is not decompressed, so it cannot exceed 5 MB", async () => {
   const packed = gzipSync(await imageOf(2 * MAX_IMAGE_BYTES));
   const server = await imageServer((response, _path, request) => {
     expect(request.headers["accept-encoding"]).toBeUndefined();
@@ -133,7 +133,7 @@ test("a compressed response is not decompressed, so it cannot grow beyond 5 MB",
   expect(await server.download()).toEqual(packed);
 });
 
-test("a truncated response is refused", async () => {
+test("a truncated response is rejected", async () => {
   const server = await imageServer((response) => {
     response.writeHead(200, { "content-length": 100 });
     response.write("x", () => response.destroy());
@@ -141,13 +141,13 @@ test("a truncated response is refused", async () => {
   await expect(server.download()).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
 });
 
-test("a name that does not resolve is refused", async () => {
+test("a name that does not resolve is rejected", async () => {
   const server = await imageServer();
   const resolve = () => Promise.reject(new Error("getaddrinfo ENOTFOUND"));
   await expect(server.download({ resolve })).rejects.toMatchObject({ code: "BLOCKED_HOST" });
 });
 
-test("a name without addresses is refused", async () => {
+test("a name without addresses is rejected", async () => {
   const server = await imageServer();
   const answer = server.download({ resolve: async () => [] });
   await expect(answer).rejects.toThrow("the host name has no address");
@@ -162,7 +162,7 @@ test.each(["", "a.png", "//example.org/a.png", "127.0.0.1", "[::1]"])(
   },
 );
 
-test("a download ends with its client", async () => {
+test("a download ends when its client disconnects", async () => {
   const begun = Promise.withResolvers<void>();
   const server = await imageServer(() => begun.resolve());
   const client = new AbortController();
@@ -173,7 +173,7 @@ test("a download ends with its client", async () => {
   await server.closed;
 });
 
-test("a port without TLS is refused", async () => {
+test("a port without TLS is rejected", async () => {
   const { port } = await listenUntilEnd(createServer((_request, response) => response.end("")));
   const get = downloadWith({
     clock: systemClock,

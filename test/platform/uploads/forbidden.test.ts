@@ -102,7 +102,7 @@ const otherwise: readonly (readonly [url: string, what: string])[] = [
 ];
 
 test.each([...spellings, ...otherwise])(
-  "%s is refused before anything is opened or looked up: %s",
+  "%s is rejected before any connection or lookup: %s",
   async (url) => {
     const opened = countConnections();
     const asked: string[] = [];
@@ -120,7 +120,7 @@ test.each([...spellings, ...otherwise])(
   },
 );
 
-test("the platform refuses them with BLOCKED_HOST and stores nothing", async () => {
+test("the platform rejects them with BLOCKED_HOST and stores nothing", async () => {
   const platform = await runPlatform();
   const counted = countConnections();
   for (const [url] of spellings) {
@@ -168,7 +168,7 @@ test.each([
   [["8.8.8.8", "127.0.0.1"]],
   [["2606:4700::1", "fd00::1"]],
   [[]],
-])("a name that resolves to %j is refused, and nothing is opened", async (addresses) => {
+])("a name that resolves to %j is rejected, and no connection is opened", async (addresses) => {
   const opened = countConnections();
   const download = downloadWith({ clock: systemClock, resolve: resolvesTo(...addresses) });
   const answer = download("https://images.example/a.png", signal);
@@ -176,7 +176,7 @@ test.each([
   expect(opened.count).toBe(0);
 });
 
-test("the connections of an allowed download are counted, and lookups as well", async () => {
+test("an allowed download's connections and lookups are counted", async () => {
   const server = await imageServer();
   const opened = countConnections();
   await server.download();

@@ -31,7 +31,7 @@ test.each(samples)("a $name has the size that a decoder gives it", async ({ kind
   expect(inspect(bytes)).toEqual({ kind, width, height });
 });
 
-test.each(samples)("a $name that is cut off within its headers is refused", ({ bytes }) => {
+test.each(samples)("a $name truncated within its headers is rejected", ({ bytes }) => {
   for (let length = 0; length < 10; length += 1) {
     expect(inspect(bytes.subarray(0, length)), `${length} bytes`).toBeTypeOf("string");
   }
@@ -55,7 +55,7 @@ test.each<[string, Buffer]>([
   expect(inspect(bytes)).toEqual({ kind: "jpeg", width: 40, height: 30 });
 });
 
-test("an AVIF has the size of its primary item, not of its largest", () => {
+test("an AVIF has the size of its primary item, not of its largest item", () => {
   const size = Buffer.alloc(12);
   size.writeUInt32BE(4000, 4);
   size.writeUInt32BE(3000, 8);
@@ -69,7 +69,7 @@ test("an AVIF has the size of its primary item, not of its largest", () => {
   expect(inspect(bytes)).toEqual({ kind: "avif", width: 40, height: 30 });
 });
 
-test("a moving AVIF has the size of its still", () => {
+test("an animated AVIF has the size of its still image", () => {
   const bytes = changed(avif, (copy) => copy.write("avis", 8));
   expect(inspect(bytes)).toEqual({ kind: "avif", width: 40, height: 30 });
 });
@@ -100,11 +100,11 @@ test.each<[string, Buffer]>([
     "a WebP whose canvas is larger than its picture",
     changed(sample("WebP with EXIF"), (copy) => copy.writeUIntLE(9_999, 24, 3)),
   ],
-])("%s is none", (_, bytes) => {
+])("%s is not an image", (_, bytes) => {
   expect(inspect(bytes)).toMatch(/has no size$/);
 });
 
-test("a side of 65,535 pixels is accepted, and one pixel more is refused", () => {
+test("a side of 65,535 pixels is accepted, and one more pixel is rejected", () => {
   const wide = (width: number) => inspect(changed(png, (copy) => copy.writeUInt32BE(width, 16)));
   expect(wide(MAX_SIDE)).toEqual({ kind: "png", width: 65_535, height: 30 });
   expect(wide(MAX_SIDE + 1)).toContain("65536 × 30 pixels");

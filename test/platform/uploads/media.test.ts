@@ -64,7 +64,7 @@ test("an image is not served under the extension of another type", async () => {
   }
 });
 
-test("images attached by people are served like uploads", async () => {
+test("images attached by users are served like uploads", async () => {
   const platform = await runPlatform();
   act(platform, "dm.message", { images: 1 });
   const path = "/api/v1/dm/conversations/c_2/messages";

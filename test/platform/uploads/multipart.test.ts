@@ -22,7 +22,7 @@ async function post(platform: Platform, body: Buffer, type = "multipart/form-dat
   return { status: response.status, body: (await response.json()) as ErrorBody };
 }
 
-test("a form without parts is refused with the reason", async () => {
+test("a form without parts is rejected with the reason", async () => {
   const platform = await runPlatform();
   const { body } = await post(platform, end);
   expect(body.error.message).toBe("The file part `file` is missing.");
@@ -73,7 +73,7 @@ test.each([
   expect(answer.body.error.code).toBe("VALIDATION");
 });
 
-test("a client that disconnects midway leaves no upload behind", async () => {
+test("a client that disconnects midway leaves no upload", async () => {
   const platform = await runPlatform();
   const headers = {
     authorization: `Bearer ${platform.apiKey}`,

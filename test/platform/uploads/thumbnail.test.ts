@@ -45,7 +45,7 @@ test.each([
   });
 });
 
-test.each(samples)("a $name gets one", async ({ bytes }) => {
+test.each(samples)("a $name gets a thumbnail", async ({ bytes }) => {
   const thumbnail = await thumbnailOf(bytes);
   expect(await factsOf(thumbnail)).toEqual({ ...shown, format: "webp", width: 40, height: 30 });
 });
@@ -62,18 +62,21 @@ test("a rotated photo is turned upright, and loses its camera metadata", async (
   expect(await factsOf(thumbnail)).toEqual({ ...shown, format: "webp", width: 240, height: 320 });
 });
 
-test.each(["gif", "webp"] as const)("of a moving %s it is the first picture", async (kind) => {
-  const pages = ["red", "lime", "blue"].map((colour) => plain(40, 30, colour).png().toBuffer());
-  const moving = await sharp(await Promise.all(pages), { join: { animated: true } })
-    .toFormat(kind)
-    .toBuffer();
-  expect((await sharp(moving, { pages: -1 }).metadata()).pages).toBe(3);
-  const thumbnail = await thumbnailOf(moving);
-  expect((await factsOf(thumbnail)).pages).toBeUndefined();
-  const { dominant } = await sharp(thumbnail).stats();
-  expect(dominant.r).toBeGreaterThan(200);
-  expect(dominant.g).toBeLessThan(60);
-});
+test.each(["gif", "webp"] as const)(
+  "the thumbnail of an animated %s is the first frame",
+  async (kind) => {
+    const pages = ["red", "lime", "blue"].map((colour) => plain(40, 30, colour).png().toBuffer());
+    const moving = await sharp(await Promise.all(pages), { join: { animated: true } })
+      .toFormat(kind)
+      .toBuffer();
+    expect((await sharp(moving, { pages: -1 }).metadata()).pages).toBe(3);
+    const thumbnail = await thumbnailOf(moving);
+    expect((await factsOf(thumbnail)).pages).toBeUndefined();
+    const { dominant } = await sharp(thumbnail).stats();
+    expect(dominant.r).toBeGreaterThan(200);
+    expect(dominant.g).toBeLessThan(60);
+  },
+);
 
 function counting(): { open: OpenImage; opened: number } {
   const counter = {
@@ -86,7 +89,7 @@ function counting(): { open: OpenImage; opened: number } {
   return counter;
 }
 
-test("a few kilobytes that claim a gigapixel are not decoded", async () => {
+test("a few kilobytes that claim to be a gigapixel are not decoded", async () => {
   const bomb = await sharp(Buffer.alloc(100 * 100), {
     raw: { width: 100, height: 100, channels: 1 },
   })
@@ -149,7 +152,7 @@ test("the thumbnail is the same in the upload and in its content, and is served"
   expect((await sharp(await served.arrayBuffer()).metadata()).format).toBe("webp");
 });
 
-test.each(kinds)("without sharp a %s has no thumbnail, and is stored whole", async (kind) => {
+test.each(kinds)("without sharp a %s has no thumbnail, and is stored in full", async (kind) => {
   const makeThumbnail = thumbnailsWith(async () => undefined);
   const platform = await startPlatform({}, { makeThumbnail });
   onTestFinished(() => platform.stop());
@@ -162,7 +165,7 @@ test.each(kinds)("without sharp a %s has no thumbnail, and is stored whole", asy
   expect(post.body.images).toEqual([{ url, thumbUrl: null, width: 9, height: 7 }]);
 });
 
-test("sharp is loaded with the first image, and once", async () => {
+test("sharp is loaded only once, for the first image", async () => {
   let loads = 0;
   const make = thumbnailsWith(() => {
     loads += 1;
@@ -195,7 +198,7 @@ test("one image is decoded at a time, and a failure delays no other", async () =
   expect(most).toBe(1);
 });
 
-test("a client that disconnects while its thumbnail is made leaves no upload behind", async () => {
+test("a client that disconnects while its thumbnail is being made leaves no upload", async () => {
   const begun = Promise.withResolvers<void>();
   const proceed = Promise.withResolvers<undefined>();
   const makeThumbnail = () => {

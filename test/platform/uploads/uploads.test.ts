@@ -50,7 +50,7 @@ test.each(kinds)("a %s is accepted from a URL", async (kind) => {
   expect(body).toEqual(expected(platform, bytes.byteLength, kind));
 });
 
-test("the URL of an image does not reveal its key", async () => {
+test("an image's URL does not reveal its key", async () => {
   const platform = await runPlatform();
   const [one, other] = [await newUpload(platform), await newUpload(platform)];
   expect(one.url).not.toBe(other.url);
@@ -82,7 +82,7 @@ test.each([
   ["the alphabet for URLs", (text: string) => text.replaceAll("+", "-").replaceAll("/", "_")],
   ["a data: prefix", (text: string) => `data:image/png;base64,${text}`],
   ["other characters", (text: string) => `${text.slice(0, 8)}%%${text.slice(8)}`],
-])("base64 of an image with %s: 400 VALIDATION", async (_, spell) => {
+])("an image in base64 with %s: 400 VALIDATION", async (_, spell) => {
   const platform = await runPlatform();
   // Covers every base64 character at every position, as well as padding.
   const png = await image();
@@ -109,7 +109,7 @@ test.each(cases)("%s: 400 VALIDATION", async (_, body) => {
   expect(answer.body.error.code).toBe("VALIDATION");
 });
 
-test("a JPEG is measured behind metadata of many segments", async () => {
+test("a JPEG is measured even after many metadata segments", async () => {
   const platform = await runPlatform();
   const jpeg = await image("jpeg");
   // Ten comments of nearly 64 KB each, directly after the image's start.
@@ -121,7 +121,7 @@ test("a JPEG is measured behind metadata of many segments", async () => {
   expect(body).toMatchObject({ width: 9, height: 7, bytes: bytes.byteLength });
 });
 
-test("a type that differs from that of the bytes is reported", async () => {
+test("a type that does not match the bytes is reported", async () => {
   const platform = await runPlatform();
   const jpeg = await image("jpeg");
   const { status, body } = await uploadBytes<ErrorBody>(platform, jpeg);
@@ -132,7 +132,7 @@ test("a type that differs from that of the bytes is reported", async () => {
   });
 });
 
-test("5 MB are accepted in each form, and one byte more is TOO_LARGE", {
+test("5 MB are accepted in each form, and one more byte is TOO_LARGE", {
   timeout: 30_000,
 }, async () => {
   const whole = await imageOf(MAX_IMAGE_BYTES);
@@ -163,7 +163,7 @@ test("5 MB are accepted in each form, and one byte more is TOO_LARGE", {
   );
 });
 
-test("other endpoints still take bodies of 1 MB at most", async () => {
+test("other endpoints still accept bodies of at most 1 MB", async () => {
   const platform = await runPlatform();
   const body = { text: "hi", x: "x".repeat(1024 * 1024) };
   const { status } = await request(platform, "POST", "/api/v1/posts", { body });
@@ -181,7 +181,7 @@ test.each(["posts:write", "comments:write", "dm"] as const)(
   },
 );
 
-test("an upload without a token is answered with 401, in each form", async () => {
+test("an upload without a token gets 401, in each form", async () => {
   const platform = await runPlatform();
   const url = `${platform.url}/api/v1/uploads`;
   const form = formWith(await image());
@@ -189,7 +189,7 @@ test("an upload without a token is answered with 401, in each form", async () =>
   expect((await fetch(url, { method: "POST" })).status).toBe(401);
 });
 
-test("without storage uploads are answered with 503, and other requests still work", async () => {
+test("without storage uploads get 503, and other requests still work", async () => {
   const platform = await runPlatform();
   platform.control.setStorage({ configured: false });
   const { status, body } = await uploadBytes<ErrorBody>(platform, await image());

@@ -39,7 +39,7 @@ test.each([
   "https://user:pass@example.org/",
   "/webhook",
   "",
-])("%j is answered with 400 VALIDATION", async (url) => {
+])("%j gets 400 VALIDATION", async (url) => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "PUT", "/control/v1/webhook", { body: { url } });
   expect(status).toBe(400);
@@ -53,14 +53,14 @@ test.each([
   { secret: "sec_1" },
   { secret: "whsec_a,whsec_b" },
   { adress: "https://example.org/" },
-])("the webhook %j is answered with 400 VALIDATION", async (body) => {
+])("the webhook %j gets 400 VALIDATION", async (body) => {
   const platform = await runPlatform();
   const answer = await request(platform, "PUT", "/control/v1/webhook", { body });
   expect(answer.status).toBe(400);
   expect(answer.body.error.code).toBe("VALIDATION");
 });
 
-test("saving keeps the unnamed settings, and enables the webhook by default", async () => {
+test("saving keeps the omitted settings, and enables the webhook by default", async () => {
   const platform = await runPlatform();
   const { control } = platform;
   const url = "https://example.org/";

@@ -41,7 +41,7 @@ async function deliverUntilReused(platform: Platform, seen: readonly Seen[]) {
   }
 }
 
-test("the deliveries of a burst share connections", async () => {
+test("the deliveries in a burst share connections", async () => {
   const platform = await runPlatform();
   const endpoint = await runEndpoint(ok);
   platform.control.saveWebhook({ url: endpoint.url });
@@ -52,7 +52,7 @@ test("the deliveries of a burst share connections", async () => {
   expect(endpoint.connections()).toBeLessThanOrEqual(2);
 });
 
-test("a kept connection that is dead costs a healthy endpoint nothing", async () => {
+test("a dead persistent connection does not harm a healthy endpoint", async () => {
   const platform = await runPlatform();
   const endpoint = await runEndpoint(({ socket, nth }, _request, response) => {
     if (nth === 1) response.end();
@@ -69,7 +69,7 @@ test("a kept connection that is dead costs a healthy endpoint nothing", async ()
   expect(again?.signature).toBe(lost?.signature);
 });
 
-test("a kept connection that dies after the first byte of an answer is a failure", async () => {
+test("a persistent connection that breaks after the first byte of a response is a failure", async () => {
   const platform = await runPlatform();
   const endpoint = await runEndpoint(({ socket, nth }, _request, response) => {
     if (nth === 1) response.end();
@@ -92,7 +92,7 @@ test("a new connection that is cut is a failure, and the next attempt waits for 
   expect(endpoint.seen).toHaveLength(1);
 });
 
-test("an endpoint that switches to another protocol has failed, and the next round goes out", async () => {
+test("an endpoint that switches to another protocol has failed, and the next round is sent", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const endpoint = await runEndpoint(({ socket }) => {

@@ -27,7 +27,7 @@ test("a delivery is a POST with the documented headers", async () => {
   });
 });
 
-test("the signature holds over the bytes that arrive, for the webhook's secret alone", async () => {
+test("the signature matches the bytes that arrive, and only with the webhook's secret", async () => {
   const clock = new ManualClock(1_700_000_000_500);
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver();
@@ -48,7 +48,7 @@ test("the signature holds over the bytes that arrive, for the webhook's secret a
   expect(check(changed, platform.webhookSecret)).toMatchObject({ code: "SIGNATURE_MISMATCH" });
 });
 
-test("a delivery holds the events as GET /events shows them", async () => {
+test("a delivery contains the events as GET /events shows them", async () => {
   const platform = await runPlatform();
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
@@ -69,7 +69,7 @@ test("events arrive in id order, in batches of up to 50", async () => {
   expect(counts).toEqual(["50", "50", "20"]);
 });
 
-test("an event that happens during a delivery goes out right after it", async () => {
+test("an event that occurs during a delivery is sent right after it", async () => {
   const platform = await runPlatform();
   const more: string[] = [];
   const receiver = await runReceiver((response, nth) => {
@@ -107,7 +107,7 @@ test("events from before the webhook was set up are not sent", async () => {
   expect(receiver.batches()).toEqual([[id]]);
 });
 
-test("a delivery shows in the timeline after its event", async () => {
+test("a delivery follows its event in the timeline", async () => {
   const platform = await runPlatform();
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });

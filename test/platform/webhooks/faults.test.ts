@@ -119,7 +119,7 @@ test("a delivery that times out takes the full timeout, and does not reach the b
   expect(receiver.batches()).toEqual([[id]]);
 });
 
-test("a delivery whose response is lost has arrived, counts as failed and is repeated", async () => {
+test("a delivery whose response is lost has arrived, counts as failed and is retried", async () => {
   const { clock, platform, receiver } = await stage();
   platform.control.setFaults({ webhook: { mode: "lose-answer", times: 1 } });
   const [id = ""] = ids(act(platform, "follow"));
@@ -140,21 +140,24 @@ test("a delivery whose response is lost has arrived, counts as failed and is rep
 test.each([
   [[500, 200], 0],
   [[200, 500], 1],
-])("of a delivery that is sent twice the second answer counts: %j", async (answers, failures) => {
-  const { clock, platform, receiver } = await stage(...answers);
-  platform.control.setFaults({ webhook: { mode: "twice", times: 1 } });
-  const all = ids(act(platform, "like", { count: 3 }));
-  await deliveryOf(platform, all.at(-1) ?? "");
-  expect(receiver.batches()).toEqual([all, all]);
-  for (const one of receiver.received) signedAt(platform, clock, one);
-  const { items } = platform.control.deliveries();
-  expect(items.map(({ status }) => status)).toEqual([...answers].reverse());
-  expect(items.map(({ attempt, fault }) => [attempt, fault])).toEqual([
-    [1, "twice"],
-    [1, "twice"],
-  ]);
-  expect(platform.control.webhook.consecutiveFailures).toBe(failures);
-});
+])(
+  "of a delivery that is sent twice, the second response counts: %j",
+  async (answers, failures) => {
+    const { clock, platform, receiver } = await stage(...answers);
+    platform.control.setFaults({ webhook: { mode: "twice", times: 1 } });
+    const all = ids(act(platform, "like", { count: 3 }));
+    await deliveryOf(platform, all.at(-1) ?? "");
+    expect(receiver.batches()).toEqual([all, all]);
+    for (const one of receiver.received) signedAt(platform, clock, one);
+    const { items } = platform.control.deliveries();
+    expect(items.map(({ status }) => status)).toEqual([...answers].reverse());
+    expect(items.map(({ attempt, fault }) => [attempt, fault])).toEqual([
+      [1, "twice"],
+      [1, "twice"],
+    ]);
+    expect(platform.control.webhook.consecutiveFailures).toBe(failures);
+  },
+);
 
 test("the events of a shuffled delivery arrive in another order, signed, and once", async () => {
   const { clock, platform, receiver } = await stage();

@@ -26,7 +26,7 @@ test.each(failures)("%s is reported with its remedy, if there is one", (code, me
   expect(whyNoAnswer(Object.assign(new Error(message), { code }), url)).toBe(told);
 });
 
-test("an https webhook on a port without TLS fails with that reason", async () => {
+test("an https webhook on a port without TLS fails with the reason", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once("listening", resolve));

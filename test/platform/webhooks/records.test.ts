@@ -8,7 +8,7 @@ import { runReceiver, statuses } from "../support/receiver.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-test("a record has the sent bytes and the response", async () => {
+test("a record contains the bytes sent and the response", async () => {
   const clock = new ManualClock(1_700_000_000_500);
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver((response) =>
@@ -59,7 +59,7 @@ test("a record has the sent bytes and the response", async () => {
   expect(verdict.ok).toBe(true);
 });
 
-test("every attempt has a record, and so has every forced delivery", async () => {
+test("every attempt has a record, and so does every forced delivery", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver(statuses(500, 200, 404));
@@ -81,7 +81,7 @@ test("every attempt has a record, and so has every forced delivery", async () =>
   expect(Object.keys(body.items[1] ?? {})).not.toContain("request");
 });
 
-test("the list is read in pages, newest first, for one bot", async () => {
+test("the list is paged, newest first, for one bot", async () => {
   const platform = await runPlatform();
   const receiver = await runReceiver();
   platform.control.createToken(["read"], "other");
@@ -142,7 +142,7 @@ test("without a request or a response, that half of the record is null", async (
   });
 });
 
-test("the status decides at once; a record waits for the rest of the answer", async () => {
+test("the status decides immediately; a record waits for the rest of the response", async () => {
   const platform = await runPlatform();
   const rest = Promise.withResolvers<() => void>();
   const receiver = await runReceiver((response) => {
@@ -202,7 +202,7 @@ function sentOf(bytes: number): DeliveryAttempt {
 test.each([
   ["1,000 records", 10, 1_000],
   ["16 MB", MEGABYTE, 15],
-])("only the newest %s are kept", async (_, bytes, most) => {
+])("only the newest records are kept: %s", async (_, bytes, most) => {
   const records = new DeliveryRecords(new Timeline(new ManualClock()));
   const occasion = { bot: "bot", attempt: 1, forced: false };
   const added = Array.from({ length: most + 5 }, () => records.add(occasion, sentOf(bytes)));
@@ -212,7 +212,7 @@ test.each([
   expect((await records.find(added.at(-1) ?? ""))?.request?.body).toHaveLength(bytes);
 });
 
-test("answers count towards the 16 MB", async () => {
+test("responses count towards the 16 MB", async () => {
   const platform = await runPlatform();
   const answer = "x".repeat(64 * 1024);
   const receiver = await runReceiver((response) => response.writeHead(200).end(answer));

@@ -23,7 +23,7 @@ test("after a failure all events wait for the next round, and are then sent in i
   expect(Date.parse(second.at) - Date.parse(failed.at)).toBe(ROUND_MS);
 });
 
-test("a round never begins early, and never fails to come", async () => {
+test("a round never begins early, and is never skipped", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, retryIntervalMs: 5_000 });
   const receiver = await runReceiver(statuses(500, 502, 404));
@@ -59,7 +59,7 @@ test("every attempt has a new signature with the time of its round", async () =>
   expect(verdicts).toMatchObject([{ ok: false, code: "SIGNATURE_STALE" }, { ok: true }]);
 });
 
-test("a failed batch does not let a later one pass", async () => {
+test("a failed batch is never overtaken by a later one", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver(statuses(200, 500));
@@ -83,7 +83,7 @@ test.each([
   [300, false],
   [400, false],
   [500, false],
-])("an answer of %i counts as delivered: %s", async (status, delivered) => {
+])("a response of %i counts as delivered: %s", async (status, delivered) => {
   const platform = await runPlatform();
   const receiver = await runReceiver(statuses(status));
   platform.control.saveWebhook({ url: receiver.url });
@@ -215,7 +215,7 @@ test("a success in between resets the count", async () => {
   expect(platform.control.webhook.enabled).toBe(false);
 });
 
-test("a disabled webhook gets no events; an enabled one gets those from then on", async () => {
+test("a disabled webhook gets no events; an enabled webhook gets later events", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, disableAfter: 1 });
   const receiver = await runReceiver(statuses(500));
@@ -268,7 +268,7 @@ test("disabling the webhook during a delivery keeps it disabled", async () => {
   });
 });
 
-test("saving the webhook delivers pending events at once", async () => {
+test("saving the webhook delivers pending events immediately", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const [broken, fine] = [await runReceiver(statuses(500)), await runReceiver()];

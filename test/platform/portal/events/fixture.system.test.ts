@@ -72,7 +72,7 @@ const right = [
 ];
 const wrong = fixtureOf(event("evt_6"), [said(toConversation, { text: "something else" })]);
 
-test("the portal's generated test type-checks, passes in a new bot, and fails in a bot with other answers", {
+test("the portal's generated test type-checks, passes in a new bot, and fails in a bot with other replies", {
   timeout: 90_000,
 }, async () => {
   const cwd = starterWith([...right, wrong]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fixtureOf } from "../face.ts";
 
-test("the file of a test is named after its event, with any event name", () => {
+test("a test's file is named after its event, whatever the event's name", () => {
   const { name } = fixtureOf({
     id: "../evt/1",
     type: "a.b/../c",

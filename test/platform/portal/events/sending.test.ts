@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { check, isRepeat, remedyOf } from "../face.ts";
 
-describe("a text that is to be sent", () => {
+describe("a text to send", () => {
   test("is a batch, other JSON, or none", () => {
     expect(check('{"events":[{},{}]}')).toBe("A batch of 2 events.");
     expect(check('{"events":[{}]}')).toBe("A batch of 1 event.");
@@ -14,14 +14,14 @@ describe("a text that is to be sent", () => {
   });
 });
 
-describe("a delivery that failed", () => {
-  test("has a remedy by the code that the bot answered with", () => {
+describe("a failed delivery", () => {
+  test("has a remedy for the bot's error code", () => {
     const failed = { status: 400, error: "responded with 400" };
     expect(remedyOf({ ...failed, code: "SIGNATURE_STALE" })?.view).toBe("settings");
     expect(remedyOf({ ...failed, code: "OTHER" })).toBeUndefined();
   });
 
-  test("has one by what the platform says, or by the status", () => {
+  test("has a remedy for the platform's error or for the status", () => {
     const error = "nothing is listening on 127.0.0.1:3000; is the bot running?";
     expect(remedyOf({ status: null, error })?.text).toMatch(/npm run dev/);
     const late = remedyOf({ status: null, error: "no response within 10000 ms" });
@@ -37,7 +37,7 @@ describe("a delivery that failed", () => {
     expect(remedyOf({ status: null, error: "something else" })).toBeUndefined();
   });
 
-  test("is not held against the bot where a fault did it", () => {
+  test("does not blame the bot if a fault caused the failure", () => {
     const failed = { status: 500, error: "responded with 500", fault: "status" };
     expect(remedyOf(failed)).toMatchObject({
       text: expect.stringMatching(/Stop the fault/),
@@ -45,12 +45,12 @@ describe("a delivery that failed", () => {
     });
   });
 
-  test("control: one that was taken needs none", () => {
+  test("control: an accepted delivery needs no remedy", () => {
     expect(remedyOf({ status: 200, fault: "twice" })).toBeUndefined();
   });
 });
 
-test("an answer to a repeat stores nothing, and has duplicates", () => {
+test("the response to a repeated delivery stores nothing, and reports duplicates", () => {
   expect(isRepeat('{"stored":0,"duplicates":1}')).toBe(true);
   expect(isRepeat('{"stored":1,"duplicates":1}')).toBe(false);
   expect(isRepeat('{"stored":0,"duplicates":0}')).toBe(false);

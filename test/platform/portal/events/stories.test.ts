@@ -45,7 +45,7 @@ describe("the outcome of an event", () => {
     });
   });
 
-  test("says the answer of the bot", () => {
+  test("shows the bot's reply", () => {
     const answer = called({ eventId: "evt_1", text: "Hello!" });
     expect(outcome(answer, { ...run, outcome: "done" }).text).toBe("Answered “Hello!”");
   });
@@ -58,7 +58,7 @@ describe("the outcome of an event", () => {
     expect(outcome(dead, retried, { ...run, outcome: "done" }).text).toBe("Handled in 3 ms");
   });
 
-  test("is that of its deliveries as long as no run is known", () => {
+  test("is that of its deliveries until a run is known", () => {
     expect(outcome().text).toBe("Waiting to be delivered");
     expect(outcome(refused)).toEqual({ tone: "bad", text: "Delivery failed: responded with 500" });
     expect(outcome(refused, delivered(["evt_0", "evt_1"]), refused).text).toBe("Delivered");
@@ -79,7 +79,7 @@ describe("a slow platform", () => {
   const held = { ...fault, change: "held" } as const;
   const at = timelineOf(read)[0]?.at;
 
-  test("shows in the outcome while a request waits, since when, and no longer once it is answered", () => {
+  test("shows in the outcome since when a request has been waiting, until it gets its response", () => {
     expect(outcome(...got)).toEqual({ tone: "plain", text: "Being handled", since: at });
     const waits = { tone: "warn", text: `Waiting for POST ${path}`, since: at };
     expect(outcome(...got, held)).toEqual(waits);
@@ -103,7 +103,7 @@ describe("a slow platform", () => {
     });
   });
 
-  test("control: waits of requests without an event, and of polls, are no rows", () => {
+  test("control: waiting requests without an event, and waiting polls, make no row", () => {
     const { things } = overviewOf(timelineOf({ ...held, eventId: "evt_7" }, read));
     expect(things).toEqual([]);
   });
@@ -132,14 +132,14 @@ function find(text: string, more: { type?: string; onlyTrouble?: boolean } = {})
   return select(overview, { text, type: "", onlyTrouble: false, ...more }).map(nameOf);
 }
 
-test("a row is one event with its deliveries and requests, and idle polls are one line", () => {
+test("a row is one event with its deliveries and requests, and idle polls share one line", () => {
   expect(find("")).toEqual(["evt_1", "evt_2", "call_2", "webhook", "fault"]);
   const story = overview.stories.get("evt_2") as Story;
   expect(story.parts.map(({ kind }) => kind)).toEqual(["delivery", "api"]);
   expect(overview.idle?.count).toBe(2);
 });
 
-test("the first page of the log with an event is in its row, and later ones are idle", () => {
+test("the first log page with an event is in the event's row, and later pages are idle", () => {
   const page = { ...read, eventIds: ["evt_1", "evt_2"] };
   const polled = overviewOf(
     timelineOf(happened("evt_1"), delivered(["evt_1"]), happened("evt_2"), page, page, page),
@@ -150,7 +150,7 @@ test("the first page of the log with an event is in its row, and later ones are 
   expect(polled.idle?.count).toBe(2);
 });
 
-test("an error shows once: in the first run that ended with it, unless it is the last one's", () => {
+test("an error is shown once: in the first run that ended with it, unless it is the last run's error", () => {
   const other = { type: "Error", message: "no stock" };
   const failed = { ...run, outcome: "retry", error } as const;
   const shown = (...records: readonly TimelineRecord[]) => {
@@ -177,7 +177,7 @@ test("the text and time of a step's request are parsed, even from unusual reques
   for (const text of ["", "buy tea", '{"at":1e99}']) expect(intentOf(text)).toEqual({ text });
 });
 
-test("all words of a search must match: persons, texts, types, outcomes and ids, in any case", () => {
+test("all words of a search must match: users, texts, types, outcomes and ids, in any case", () => {
   expect(find("@ben")).toEqual(["evt_2"]);
   expect(find("TEA coffee")).toEqual(["evt_2"]);
   expect(find("m_7")).toEqual(["evt_2"]);
@@ -186,7 +186,7 @@ test("all words of a search must match: persons, texts, types, outcomes and ids,
   expect(find("@ben coffee hello")).toEqual([]);
 });
 
-describe("crons of two bots with one id", () => {
+describe("cron jobs of two bots with the same id", () => {
   const id = "cron:digest:2026-11-23T08:00:00Z";
   const own = (bot: string) => happened(id, { bot, type: "cron:digest", from: bot });
   const about = { bot: "helper", eventId: id } as const;
@@ -199,7 +199,7 @@ describe("crons of two bots with one id", () => {
     ),
   );
 
-  test("are two rows with their own parts and addresses", () => {
+  test("are two rows with their own parts and URLs", () => {
     expect(stories.get(`bot/${id}`)?.parts).toEqual([]);
     const kinds = stories.get(`helper/${id}`)?.parts.map(({ kind }) => kind);
     expect(kinds).toEqual(["api", "fault", "run", "inbox"]);
@@ -211,7 +211,7 @@ describe("crons of two bots with one id", () => {
     expect([readKey(id), readKey("evt_1")]).toEqual([{ id }, { id: "evt_1" }]);
   });
 
-  test("have the place that a run names, even if a request came before without one", () => {
+  test("have the place named by a run, even after a request without a place", () => {
     const place = { conversationId: "c_2" };
     const runs = [own("bot"), called({ bot: "bot", eventId: id })];
     const found = overviewOf(timelineOf(...runs, { ...dead, eventId: id, ...place }));
@@ -219,12 +219,12 @@ describe("crons of two bots with one id", () => {
   });
 });
 
-test("the two filters select one type, or only trouble", () => {
+test("the two filters select one type or only failures", () => {
   expect(find("", { type: "poll.created" })).toEqual(["evt_2"]);
   expect(find("", { onlyTrouble: true })).toEqual(["evt_1"]);
 });
 
-test("a request that fails again and again is one row, and no trouble once it succeeds", () => {
+test("a request that fails repeatedly is one row, and no trouble once it succeeds", () => {
   const refused = { ...read, status: 401 };
   const after = (...records: readonly TimelineRecord[]) => {
     const found = overviewOf(timelineOf(refused, refused, refused, ...records));
@@ -239,7 +239,7 @@ test("a request that fails again and again is one row, and no trouble once it su
   expect(after({ ...read, eventIds: ["evt_1"] }).trouble).toBe(0);
 });
 
-test("a stack highlights the frames of the bot's own files, without Node and packages", () => {
+test("a stack trace highlights the frames in the bot's own files, without Node and packages", () => {
   const stack = [
     "TypeError: no price",
     "    at priceOf (file:///home/ada/bot/src/price.ts:7:11)",
@@ -253,7 +253,7 @@ test("a stack highlights the frames of the bot's own files, without Node and pac
   ]);
 });
 
-test("10,000 entries become a row an event, and are searched", () => {
+test("10,000 entries become one row per event, and are searched", () => {
   const many = Array.from({ length: 3_333 }, (_, index) => [
     happened(`evt_${index}`),
     delivered([`evt_${index}`]),
