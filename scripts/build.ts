@@ -6,7 +6,7 @@ import { root } from "./root.ts";
 const dist = join(root, "dist");
 const page = join("platform", "portal", "static");
 
-// Otherwise, the package would contain the output of deleted sources.
+// Delete the old output, which may belong to deleted sources.
 await rm(dist, { recursive: true, force: true });
 await compile(dist);
 // A platform that runs from the sources serves this page.

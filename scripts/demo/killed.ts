@@ -41,7 +41,7 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
   tell("the restarted bot waits 10 s, because the killed process's requests may still be running,");
-  tell("and then looks for its replies on the platform; it handles other conversations meanwhile");
+  tell("and then looks for its replies on the platform; meanwhile, it handles other conversations");
   return { restarted, said, underWay, waiting };
 }
 

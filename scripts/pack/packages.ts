@@ -60,7 +60,7 @@ function scaffolderManifest(own: Manifest): Manifest {
     name: "create-service-bot",
     version,
     description:
-      "Makes a bot on service-bot: a typed project with tests, a local platform and a container. npm create service-bot@latest my-bot",
+      "Creates a bot with service-bot: a typed project with tests, a local platform and a container. npm create service-bot@latest my-bot",
     keywords: ["bot", "create-bot", "scaffold", "starter", "template", "webhook", "typescript"],
     license,
     type,

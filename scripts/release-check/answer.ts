@@ -2,7 +2,7 @@ import type { Template } from "../../src/create/options.ts";
 
 export const SAID = "hello";
 
-/** The reply of each template when Ada sends {@link SAID}. */
+/** Each template's reply to {@link SAID} from Ada. */
 const ANSWERS: Readonly<Record<Template, string>> = {
   starter: `Hi Ada! You wrote: ${SAID}`,
   minimal: `Hi Ada! You wrote: ${SAID}`,

@@ -92,7 +92,7 @@ export class ControlClient {
     return deliveries;
   }
 
-  /** Returns the entries after an entry. If there are none yet, waits up to `waitMs` milliseconds for one. */
+  /** Returns the timeline's entries after a given one. If there are none, waits up to `waitMs` milliseconds. */
   timeline(after: number, waitMs: number): Promise<TimelinePage> {
     const wait = Math.ceil(waitMs);
     const path = `/timeline?after=${after}&waitMs=${wait}`;

@@ -8,7 +8,7 @@ export const BOT_PORT = 3000;
 
 export const MCP_PATH = "/mcp";
 
-/** Names the variable with the control token. The platform accepts this token, and other commands send it. */
+/** Name of the variable with the control token, which the platform accepts and other commands send. */
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";
 
 export function readDotEnv(): void {

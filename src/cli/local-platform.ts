@@ -39,7 +39,7 @@ export const platformFlags = {
   "retry-interval": {
     type: "string",
     value: "30000",
-    help: "wait between rounds of a failed delivery, in ms",
+    help: "wait before a failed delivery is retried, in ms",
   },
   "disable-after": {
     type: "string",

@@ -46,7 +46,7 @@ export const platform: Command = defineCommand({
   },
   notes:
     "The platform reads SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET and SERVICE_CONTROL_TOKEN from the environment or from " +
-    ".env. Without SERVICE_CONTROL_TOKEN each start creates a token and stores it in .service-bot/control-PORT.json.",
+    ".env. If SERVICE_CONTROL_TOKEN is not set, it creates one on each start and stores it in .service-bot/control-PORT.json.",
   run: async ({ flags: given }) => {
     readDotEnv();
     const settings = platformSettings(given);

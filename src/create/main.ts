@@ -136,7 +136,7 @@ async function chooseAll(options: Options, source: Source, io: Io): Promise<Answ
       source.origin === "checkout"
         ? "node create-bot.js ../my-bot"
         : "npm create service-bot@latest my-bot";
-    throw new UsageError(`The directory is missing. Example: ${example}`);
+    throw new UsageError(`Pass a directory. Example: ${example}`);
   }
   return { options: { ...options, dir }, asked: new Set(), hasHead: false };
 }

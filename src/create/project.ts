@@ -21,7 +21,7 @@ export interface Source {
   readonly version: string;
   /** `checkout` is a clone of the repository. */
   readonly origin: "registry" | "checkout";
-  /** Prepares a fresh checkout for packing. Prints progress on standard error. */
+  /** Prepares a fresh checkout for packing. Prints progress to standard error. */
   prepare?(): void;
 }
 

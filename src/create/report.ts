@@ -10,7 +10,7 @@ import type { Project } from "./project.ts";
 import type { Repository } from "./repository.ts";
 import { needsOf } from "./template.ts";
 
-/** Prints a line on standard output, or on standard error with --json. */
+/** Prints a line to standard output, or to standard error with --json. */
 export type Say = (line: string) => void;
 
 export function sayer(io: Io, json: boolean): Say {
@@ -115,7 +115,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof UsageError ? 2 : 1;
 }
 
-/** Prints an error on standard error, and with --json also as an object on standard output. */
+/** Prints an error to standard error, and with --json also as an object to standard output. */
 export function reportError(error: unknown, io: Io, json: boolean): void {
   const message = messageOf(error);
   const conflicts = error instanceof UsageError ? error.conflicts : [];

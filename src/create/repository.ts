@@ -14,7 +14,7 @@ export type Repository =
   /** git is missing or failed. */
   | "unavailable";
 
-/** Time limit in ms. git may wait for a passphrase or a hook, and the bot is complete without a repository. */
+/** Time limit for git, in ms, because it may wait for a passphrase or a hook. The bot works without a repository. */
 const TIMEOUT_MS = 20_000;
 
 /**
@@ -41,7 +41,7 @@ export async function startRepository(
   if (!(await git("--literal-pathspecs", "add", "--force", "--", ...paths))) return "staged";
   // Without a configured user, git would invent one from the names of the account and the machine.
   const identity = ["-c", "user.useConfigOnly=true"];
-  const message = ["--message", `Start from the template ${template} of service-bot`];
+  const message = ["--message", `Start from service-bot's ${template} template`];
   return (await git(...identity, "commit", "--quiet", ...message)) ? "committed" : "staged";
 }
 

@@ -62,7 +62,7 @@ export class Access {
     this.#scopes = new Set([...known].filter((scope) => !missing.includes(scope)));
   }
 
-  /** Adds the scope that a successful call proves, if the tool has a single scope. */
+  /** Adds the scope of a successful call. With several possible scopes, the call does not prove any of them. */
   addProvedBy({ scopes: [scope, ...others], scopeAssumed }: Tool): void {
     if (scope === undefined || others.length > 0 || scopeAssumed === true) return;
     if (this.#scopes !== undefined) this.#scopes = new Set([...this.#scopes, scope]);
@@ -85,7 +85,7 @@ export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 
   constructor() {
-    super("The platform rejects the bearer token. Check it (over stdio, SERVICE_API_KEY).");
+    super("The platform rejects the bearer token. Check it. Over stdio, it is SERVICE_API_KEY.");
   }
 }
 

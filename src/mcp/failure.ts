@@ -19,7 +19,7 @@ export interface Failure {
 }
 
 const IN_DOUBT =
-  "It is unknown whether the call took effect. Check before you call again; otherwise it may happen twice.";
+  "The call may or may not have taken effect. Check before you call again, because a second call may repeat it.";
 
 const IN_A_MINUTE = "Try again in a minute.";
 

@@ -64,7 +64,7 @@ export const word = (): z.ZodType<string> => text(z.string().min(1).max(MAX_WORD
 
 /** A path segment. `.` and `..` would change the path. */
 const segment = (nameIn: (value: string) => string) =>
-  word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Is not an id or a name");
+  word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Must be an id or a name");
 
 export const id = (what: string): z.ZodType<string> =>
   segment((value) => value).describe(`The id of ${what}.`);

@@ -69,7 +69,7 @@ const eventPage = z.object({
  * that it is not empty.
  */
 const content = {
-  text: text().optional().describe("The text. Required without imageKeys."),
+  text: text().optional().describe("The text. Required if there are no imageKeys."),
   imageKeys: z
     .array(word())
     .max(4)

@@ -121,7 +121,7 @@ export interface ChannelMessages {
     /** True if the loop guard held back the event. */
     readonly isLoopHeld?: boolean;
   };
-  /** A step of a handler got its result. */
+  /** A handler's step got its result. */
   readonly step: EventMessage & {
     readonly step: string;
     readonly outcome: StepOutcome;

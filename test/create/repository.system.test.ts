@@ -54,7 +54,7 @@ describe("a repository of its own", () => {
     expect(await git(join(cwd, "bot"), "status", "--short")).toBe("");
     expect(await git(join(cwd, "bot"), "check-ignore", ".env")).toBe(".env\n");
     expect(await git(join(cwd, "bot"), "log", "--format=%s")).toBe(
-      "Start from the template starter of service-bot\n",
+      "Start from service-bot's starter template\n",
     );
   });
 

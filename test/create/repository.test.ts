@@ -10,10 +10,7 @@ describe("a repository of its own", () => {
     const { calls } = await scaffold(["bot", "--no-install", "--template", template], { cwd });
     expect(calls.at(-1)).toMatchObject({
       command: "git",
-      args: expect.arrayContaining([
-        "commit",
-        `Start from the template ${template} of service-bot`,
-      ]),
+      args: expect.arrayContaining(["commit", `Start from service-bot's ${template} template`]),
     });
   });
 

@@ -90,13 +90,13 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
     },
   ],
   // The directory
-  [[], "The directory is missing. Example: npm create service-bot@latest my-bot"],
+  [[], "Pass a directory. Example: npm create service-bot@latest my-bot"],
   [
     [],
-    "The directory is missing. Example: node create-bot.js ../my-bot",
+    "Pass a directory. Example: node create-bot.js ../my-bot",
     { origin: { root, origin: "checkout" } },
   ],
-  [["--yes"], "The directory is missing. Example: npm create service-bot@latest my-bot"],
+  [["--yes"], "Pass a directory. Example: npm create service-bot@latest my-bot"],
   [[""], "The directory has no name. Use a name such as my-bot."],
   [["my", "bot"], 'Expected one directory, got 2: my, bot. Quote a name with spaces: "my bot"'],
   [["a\nb"], "The directory's name contains a control character. Choose another name."],

@@ -13,7 +13,7 @@ import { ImpatientClock } from "./impatient-clock.ts";
  * sends the same response.
  */
 
-const DOUBT = /It is unknown whether the call took effect/;
+const DOUBT = /may or may not have taken effect/;
 const IN_A_MINUTE = /Try again in a minute\.$/;
 
 /** The message contains the token, because the platform has seen the token and may repeat it. */

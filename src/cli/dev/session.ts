@@ -91,7 +91,7 @@ export class DevSession {
       await this.#startBot(port);
       for (const line of this.#waiting.lines(Date.now())) keyboard.say(line);
     } catch (error) {
-      keyboard.say(`${messageOf(error)} Correct .env and save it to start the bot.`);
+      keyboard.say(`${messageOf(error)} Fix .env and save it to start the bot.`);
     }
   }
 

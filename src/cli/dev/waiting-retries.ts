@@ -21,7 +21,7 @@ export class WaitingRetries {
       .map(([id, dueAt]) => {
         const seconds = Math.ceil((dueAt - now) / 1_000);
         const discard = `${ownCommand()} inbox discard ${quoted(id)} --reason TEXT`;
-        return `${id} blocks its conversation until its next try in ${seconds} s. To skip it, run \`${discard}\`.`;
+        return `${id} blocks its conversation until its next attempt in ${seconds} s. To skip it, run \`${discard}\`.`;
       });
   }
 }

@@ -122,7 +122,7 @@ export function aboutBot(
     lasting
       ? note(
           what,
-          "No webhook arrives. Run `npx service-bot doctor --webhook URL` with the URL from the developer portal.",
+          "No webhook deliveries arrive. Run `npx service-bot doctor --webhook URL` with the URL from the developer portal.",
         )
       : ok(what),
     ...aboutLog(bot.log, longestLagMs(bot, config)),

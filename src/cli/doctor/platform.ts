@@ -60,7 +60,7 @@ function checkClock(client: Client): Finding[] {
   // Compare with the tolerance for signatures (section 5 of the platform document, rule 7).
   if (away >= TOLERANCE_SECONDS) return [fail(`${what}, so the bot rejects every delivery`, NTP)];
   if (away < MAX_KEPT_SECONDS) return [ok(`the clock differs from the platform's by ${away} s`)];
-  return [note(`${what}; from ${TOLERANCE_SECONDS} s, the bot rejects every delivery`, NTP)];
+  return [note(`${what}; at ${TOLERANCE_SECONDS} s or more, the bot rejects every delivery`, NTP)];
 }
 
 const scopes = findingsOf("scopes");

@@ -88,7 +88,7 @@ function targetOf({ flags, words: ids }: DecisionArguments, state: Target["state
   const filter = filterIn(flags);
   const isFiltered = isChosen(filter) || flags.all === true;
   if (ids.length > 0 && (isFiltered || limit !== undefined)) {
-    throw new UsageError("Name events by id, or select them with --all or filters, not both.");
+    throw new UsageError("Name events by id or select them with --all or filters, but not both.");
   }
   if (ids.length === 0 && !isFiltered) {
     throw new UsageError(

@@ -242,13 +242,13 @@ function commandsFor(
   const retry = `${ownCommand()} inbox retry ${quoted(id)}`;
   if (open.length === 0) {
     return [
-      [retry, "run the event again, from attempt 1"],
+      [retry, "run the event again, starting at attempt 1"],
       [discard, "never run the event again"],
     ];
   }
   return [
-    [`${retry} --assume done`, `the ${steps} took effect: skip`],
-    [`${retry} --assume absent`, `the ${steps} had no effect: run again`],
+    [`${retry} --assume done`, `the ${steps} took effect, so skip`],
+    [`${retry} --assume absent`, `the ${steps} had no effect, so run again`],
     [retry, "search for the effect, then decide"],
     [discard, "never run the event again"],
   ];

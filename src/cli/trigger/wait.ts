@@ -192,7 +192,7 @@ function placesOf({ events, conversationId, postId }: ActResult): ReadonlySet<st
   return new Set([...places, ...idsIn({ conversationId, postId })]);
 }
 
-/** Returns the ids. In a custom payload, they may have any type. */
+/** Ignores ids that are not strings, because a custom payload may contain anything. */
 function idsIn({
   conversationId,
   postId,
