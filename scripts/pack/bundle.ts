@@ -7,8 +7,8 @@ const TARGET = "node20";
 
 /**
  * Bundles the scaffolder into `outDir/create.js`, with chunks for lazily loaded modules. The format is CommonJS,
- * because `import` evaluates every export of a Node module. That would take a third
- * of the time until the first file is written.
+ * because `import` evaluates every export of a Node module, which would take a third of the time until the first file
+ * is written.
  *
  * @returns the source files in the bundle
  * @throws {Error} if an import cannot be resolved

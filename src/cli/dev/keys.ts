@@ -39,8 +39,8 @@ interface Typing {
 }
 
 /**
- * Keyboard shortcuts for `service-bot dev`. Some keys prompt for text on the terminal's last line, while other lines are
- * printed above it.
+ * Keyboard shortcuts for `service-bot dev`. Some keys prompt for text on the terminal's last line, while other lines
+ * are printed above it.
  */
 export class Keyboard {
   readonly #options: Required<KeyboardOptions>;
