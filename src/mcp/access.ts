@@ -85,7 +85,7 @@ export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 
   constructor() {
-    super("The platform rejects the bearer token. Check it. Over stdio, it is SERVICE_API_KEY.");
+    super("The platform rejects the bearer token. Check the token (over stdio, SERVICE_API_KEY).");
   }
 }
 
