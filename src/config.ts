@@ -215,7 +215,6 @@ export const settings: {
   tracing: { variable: "TRACING", read: oneOf(["on", "off"]), fallback: "off" },
 };
 
-/** A bot's environment variables, in table order. */
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
 /** Variables from earlier versions, with the remedy. */

@@ -29,7 +29,6 @@ interface Configured {
   readonly config: Config;
 }
 
-/** Returns the conflicts between bots in one process, such as a shared port. */
 function problemsOf(bots: readonly Lifecycle[], listen: boolean): string[] {
   if (bots.length < 2) return [];
   const unnamed = bots.filter(({ name }) => name === undefined).length;

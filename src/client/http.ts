@@ -202,7 +202,6 @@ export class Http {
     return buildRequest(method, template, options, access);
   }
 
-  /** Sends a request, and retries it while retrying is safe and the deadline allows it. */
   async #sendUntil(
     endsAt: number,
     request: ApiRequest,

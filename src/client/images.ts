@@ -206,7 +206,6 @@ function checkAtMost(bytes: number, name: string): void {
   }
 }
 
-/** Throws an error with the code that the platform would send. */
 function refuse(platformCode: PlatformCode, message: string): never {
   throw apiErrorOf(message, { status: 400, platformCode, local: true });
 }

@@ -194,7 +194,6 @@ export class RequestLimiter {
     }
   }
 
-  /** Grants permits to waiting requests, and schedules the next call. */
   #serve(): void {
     this.#cancelWake();
     this.#cancelWake = () => undefined;

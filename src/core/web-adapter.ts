@@ -179,7 +179,6 @@ class UnreadBytes {
     return true;
   }
 
-  /** Removes and returns the buffered bytes, or returns `undefined` if there are none. */
   take(): Uint8Array | undefined {
     if (this.#bytes === undefined || this.#length === 0) return undefined;
     const taken = this.#bytes.slice(0, this.#length);

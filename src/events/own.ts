@@ -91,7 +91,6 @@ export function isOwn(typeOrId: string): boolean {
 /** Suffix of an event id: random for a timer, the tick's time for a cron job. */
 const ID_END = /:(?:[^:]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
 
-/** Derives the type of one of the bot's own events from its id. */
 export function ownTypeOf(id: string): string {
   return id.replace(ID_END, "");
 }
@@ -106,7 +105,6 @@ const PLACE: readonly (keyof EventPlace)[] = [
   "actor",
 ];
 
-/** Builds the payload of a timer set by the handler of `event`, without the due time. */
 export function timerPayload(
   event: AnyEvent,
   { name, key, data }: Pick<TimerPayload, "name" | "key" | "data">,
@@ -129,7 +127,6 @@ export function originOf(event: AnyEvent): string {
   return typeof origin === "string" ? origin : event.id;
 }
 
-/** Returns the event that set a timer, or `undefined` if `event` is not a timer. */
 export function setterOf(event: AnyEvent): TimerSetter | undefined {
   if (!event.type.startsWith(TIMER)) return undefined;
   const { setBy }: Readonly<Record<string, unknown>> = { ...event.payload };

@@ -62,7 +62,6 @@ export class Route {
     Object.assign(this.context, before);
   }
 
-  /** Returns a route for the same event, with a new context and the same middleware fields. */
   continueWith(context: Context): Route {
     const route = new Route(context, this.username);
     route.add(this.#added);

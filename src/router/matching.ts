@@ -44,7 +44,6 @@ export interface TextPattern {
   readonly match: (text: string) => CommandFields | HearsFields | undefined;
 }
 
-/** Handler selected by the text of a message or mention. */
 export interface TextEntry extends TextPattern {
   readonly kind: "text";
   readonly run: Chain;

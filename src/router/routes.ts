@@ -139,12 +139,10 @@ export class Routes {
     );
   }
 
-  /** Runs the middleware, then the event's handlers one after another. */
   async run(route: Route): Promise<void> {
     await route.enter(this.#chainFor(route.context.event.type));
   }
 
-  /** Notifies the observers of the bot, and of the modules that were running, about the error that ended a run. */
   async observe(error: unknown, route: Route): Promise<void> {
     for (const { observers } of [this, ...route.modules]) {
       for (const observer of observers) await notify(observer, error, route.context);
