@@ -19,7 +19,6 @@ const IMAGE = "service-bot-test/hardened";
  */
 const MAX_SIZE = 290_000_000;
 
-/** The project's folder in the image. */
 const HOME = "/bot";
 
 interface Package {

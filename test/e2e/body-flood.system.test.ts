@@ -18,7 +18,6 @@ const MAX_GROWTH_BYTES = 128 * 1024 * 1024;
  */
 const MAX_WAIT_MS = 10_000;
 
-/** Number of connections sending a body byte by byte. */
 const CONNECTIONS = 5;
 
 /** Number of requests whose body never ends. */
@@ -30,9 +29,7 @@ const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 
 interface Target extends FloodTarget {
   readonly process: TestProcess;
-  /** Headers of unsigned requests, and of requests that look genuine. */
   readonly heads: readonly (readonly string[])[];
-  /** Sends a genuine request. Resolves to the response's status. */
   genuine(): Promise<number>;
 }
 

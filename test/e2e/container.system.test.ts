@@ -42,7 +42,6 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs a command in the image, where only the data folder is writable. */
   function inside([command = "", ...args]: readonly string[], env: Record<string, string> = {}) {
     return new TestProcess(args, {
       command: command === "node" ? join(bin, "node") : command,
@@ -57,7 +56,6 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     return (await inside(command, env).exited).code;
   }
 
-  /** Starts the bot with the image's CMD and the environment in compose.yaml. */
   async function runBot(platform: PlatformProcess) {
     // Each test needs a new volume, because another platform's events have the same ids.
     const data = join(image.workdir, "data");
@@ -194,7 +192,6 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   postgres: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"],
 };
 
-/** Lists the services that have more privileges than they need. */
 function unconfined(compose: Compose): string[] {
   return compose.names.filter((name) => {
     const { read_only, tmpfs, cap_drop, cap_add, security_opt, mem_limit } = compose.service(name);

@@ -133,7 +133,6 @@ describe.skipIf(reason !== undefined)("while a bot is running behind PgBouncer",
   );
 });
 
-/** Terminates the server's sessions for this inbox. Returns how many there were. */
 async function endSessions({ url, schema }: Place): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();

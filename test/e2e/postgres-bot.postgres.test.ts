@@ -10,7 +10,6 @@ import { giveToServer, PostgresServer } from "../support/postgres/server.ts";
 import { TestProcess } from "../support/process.ts";
 import { reservePort } from "../support/reserve-port.ts";
 
-/** Scaffolds a bot with `--store postgres` that uses this checkout's `service-bot`. */
 async function bot(port: number) {
   const cwd = await temporaryDirectory();
   const argv = ["bot", "--store", "postgres", "--no-install", "--no-git"];

@@ -14,7 +14,6 @@ interface Outage {
   /** Status in the record of a delivery during the outage, or `null` if there was no response. */
   readonly status: number | null;
   readonly told: RegExp;
-  /** Starts a server in place of the stopped proxy. */
   replace(options: ProxyOptions): Promise<RunningProxy | undefined>;
 }
 

@@ -27,7 +27,6 @@ async function start(kind: ProxyKind) {
   return { folder, trusted, platform, bot, origin };
 }
 
-/** Returns the status of an https request. The request verifies the certificate. */
 function statusOf(
   url: string,
   ca: string,
@@ -45,7 +44,6 @@ function statusOf(
   });
 }
 
-/** Creates a delivery of 50 events that is exactly this many bytes long. */
 function batchOf(bytes: number): Buffer {
   const events = Array.from({ length: 50 }, (_, n) => ({
     id: `evt_large_${bytes}_${n}`,

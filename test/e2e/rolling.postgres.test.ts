@@ -56,7 +56,6 @@ async function scene() {
   return { place, start, talk: new Talk(platform) };
 }
 
-/** The users' messages, and the bots that replied to them. */
 class Talk {
   readonly #platform: Platform;
   readonly #texts = new Map<string, string[]>();
@@ -96,14 +95,12 @@ class Talk {
     return entry.text?.split(":", 1)[0] ?? "";
   }
 
-  /** Runs rounds until each of these bots has replied. */
   async until(...names: readonly string[]): Promise<void> {
     for (const open = new Set(names); open.size > 0; ) {
       for (const name of await this.round()) open.delete(name);
     }
   }
 
-  /** Expects one reply to each message, in the order of the messages. */
   expectAllAnsweredOnce(): void {
     for (const [conversation, texts] of this.#texts) {
       const answers = this.#platform.control

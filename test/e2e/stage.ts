@@ -15,7 +15,6 @@ const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 /** Number of consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
-/** Time from a failed delivery to the next retry round, in ms. */
 const RETRY_MS = 150;
 
 /**
@@ -51,7 +50,6 @@ export class Stage {
     return new Stage(JSON.parse(await platform.line((line) => line.startsWith("{"))));
   }
 
-  /** Starts a bot on a free port, with the previous bot's inbox. */
   async startBot(delivery: "auto" | "polling" | "webhook" = "auto"): Promise<BotProcess> {
     const { url, apiKey, webhookSecret } = this.#platform;
     const secret = delivery === "polling" ? {} : { SERVICE_WEBHOOK_SECRET: webhookSecret };
@@ -114,7 +112,6 @@ export class Stage {
     return this.#entries.filter((entry): entry is EntryOf<K> => entry.kind === kind);
   }
 
-  /** Waits until the bot has read the log this many more times. */
   async reads(times: number): Promise<void> {
     let seq = (await this.control.state()).timelineSeq;
     for (let read = 0; read < times; read++) {

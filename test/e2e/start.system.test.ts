@@ -42,7 +42,6 @@ test.skipIf(!hasPty)(
 
 class Newcomer {
   readonly shell: Shell;
-  /** The last command's output. */
   shown = "";
 
   constructor(shell: Shell) {

@@ -3,7 +3,6 @@ export type Size = "small" | "large";
 
 export interface ScenarioRun {
   readonly size: Size;
-  /** Seed of all random choices. Using it again repeats the run. */
   readonly seed: number;
   /** Multiplies the number of events and faults, for a short trial of a large run. Default: 1. */
   readonly scale?: number;
@@ -13,13 +12,10 @@ export interface ScenarioRun {
 export interface Outcome {
   /** Counts and measurements. A name includes the unit: `kills`, `ready, worst (ms)`. */
   readonly figures: Readonly<Record<string, number | string>>;
-  /** One sentence per broken promise. */
   readonly violations: readonly string[];
 }
 
-/** A fault inflicted on the real bot, and the checks that follow. */
 export interface Scenario {
-  /** Name in the results table. */
   readonly name: string;
   /** Returns the reason why the scenario cannot run here, or `undefined` if it can. */
   whyNot?(): string | undefined;

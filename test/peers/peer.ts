@@ -22,13 +22,11 @@ const peers = {
   attw: { folder: "publishing", name: "@arethetypeswrong/cli", program: "dist/index.js" },
 } as const;
 
-/** Time limit for one run, in ms. */
 const RUN_TIMEOUT_MS = 50_000;
 
 export interface Peer {
   /** Name and installed version, as `name version`. */
   readonly title: string;
-  /** Runs the program until it exits, with an empty home folder. */
   run(args: readonly string[]): Promise<Ended>;
 }
 

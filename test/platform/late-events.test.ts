@@ -9,7 +9,6 @@ import { runReceiver } from "./support/receiver.ts";
 
 const LATE_MS = 4_000;
 
-/** Reads the ids and the cursor from GET /events. */
 async function log(platform: Platform, query = ""): Promise<[string[], string]> {
   type Page = { readonly events: readonly KnownEvent[]; readonly cursor: string };
   const { body } = await request<Page>(platform, "GET", `/api/v1/events${query}`);

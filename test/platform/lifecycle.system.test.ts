@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-/** Runs a module in a new process, with `startPlatform` imported. */
 async function run(script: string): Promise<string> {
   const module = new URL("../../src/platform/index.ts", import.meta.url).href;
   const source = `import { startPlatform } from ${JSON.stringify(module)};\n${script}`;

@@ -23,7 +23,6 @@ const EVENTS = 620;
 /** Total number of stored pages after each `put`. */
 const PAGES_STORED = [1, 11, 13];
 
-/** Interrupts a read at its n-th request or `put`, starting at 1. */
 interface Interruption {
   readonly at: "request" | "put";
   readonly n: number;
@@ -44,7 +43,6 @@ class Life {
   readonly requests: { readonly since: string | undefined; readonly limit: number | undefined }[] =
     [];
   readonly found: FoundEvent[] = [];
-  /** Ids of the events that this process stored. */
   readonly stored: string[] = [];
   readonly #log: FakeLog;
   readonly #inbox: SqliteInbox;
@@ -71,7 +69,6 @@ class Life {
     });
   }
 
-  /** Reads until the read is complete or interrupted. Resolves to the outcome. */
   async live(from: "cursor" | "head" = "cursor"): Promise<"read" | "failed" | "killed"> {
     const { signal } = this.#stopping;
     const read = async () => {
@@ -263,7 +260,6 @@ describe("pages of 50 are requested while the previous page is stored", () => {
   const log = new FakeLog(clock);
   for (let n = 1; n <= EVENTS; n++) log.add(String(n), "follow", clock.now() - MINUTE);
 
-  /** Reads the log. Resolves to the requests, responses and writes in order. */
   async function read(answered: () => Promise<unknown>): Promise<string[]> {
     const inbox = new SqliteInbox({ file: ":memory:", clock });
     onTestFinished(() => inbox.close());

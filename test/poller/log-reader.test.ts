@@ -304,7 +304,6 @@ describe("an event with an unusable date", () => {
 });
 
 describe("a position that the platform rejects", () => {
-  /** Creates a reader at cursor 3 on a log that is then trimmed. */
   async function trimmed(): Promise<LogReader> {
     for (const id of ["1", "2", "3"]) log.add(id, "follow", clock.now() - MINUTE);
     const reader = await open();

@@ -12,7 +12,6 @@ import {
 const SILENCE = 45_000;
 const T0 = 1_800_000_000_000;
 
-/** The state machine with a manual clock. */
 class Machine {
   state: ModeState;
   now = T0;

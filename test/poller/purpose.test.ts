@@ -7,7 +7,6 @@ import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 import { FakeLog } from "./fake-log.ts";
 
-/** Starts a poller, and records the purpose of each of its requests. */
 function poll(delivery: "auto" | "polling") {
   const clock = new ManualClock(1_800_000_000_000);
   const log = new FakeLog(clock);

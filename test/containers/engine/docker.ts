@@ -36,7 +36,6 @@ export class Docker {
     return execFileSync("docker", args, { env, stdio: "pipe", encoding: "utf8" }).trim();
   }
 
-  /** Resolves to the lines that a container wrote to stdout and stderr. */
   async logs(container: string): Promise<string[]> {
     const env = { ...process.env, ...this.env };
     const { stdout, stderr } = await runFile("docker", ["logs", container], {

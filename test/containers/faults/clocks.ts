@@ -16,7 +16,6 @@ export const FAKETIME_FOLDER: string | undefined = globSync("/usr/lib/*-linux-gn
 /** In seconds. Further off than the 300 seconds that the bot tolerates in a signature. */
 const OFFSETS = ["+600", "-600"] as const;
 
-/** Longest wait for a reply while polling on a busy machine, in ms. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const REFUSED_TIMEOUT_MS = 10_000;
 
@@ -41,7 +40,6 @@ export class ContainerClock {
     ];
   }
 
-  /** @param offset in seconds, with a sign */
   set(offset: string): void {
     writeFileSync(join(this.#folder, "offset"), `${offset}\n`);
   }

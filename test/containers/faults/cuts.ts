@@ -5,18 +5,15 @@ import type { Store } from "../../faults/driver/store.ts";
 import { median } from "../../faults/report.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
-/** Longest wait for a reply on a busy machine, in ms. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 const MIN_CUT_MS = 500;
 
 export interface CutOptions {
   readonly bots: FaultBots;
-  /** The network to disconnect. */
   readonly network: string;
   /** A URL that a bot can reach only through this network. */
   readonly peer: URL;
-  /** Longest cut, in ms. */
   readonly maxMs: number;
   /** Returns true if all bots should lose the network this time. Default: never. */
   readonly isForAll?: (time: number) => boolean;
@@ -28,7 +25,6 @@ export interface CutOptions {
 export class Cuts<S extends Store> implements Attack {
   readonly #stage: Stage<S>;
   readonly #options: CutOptions;
-  /** Time from each reconnection to the next reply, in ms. */
   readonly #recoveryMs: number[] = [];
   /** Number of deliveries that no bot accepted. */
   #failed = 0;

@@ -16,7 +16,6 @@ interface RunningState extends State {
   readonly Pid: number;
 }
 
-/** A container's memory limit, without swap. */
 export class MemoryLimit {
   readonly bytes: number;
   readonly #docker: Docker;

@@ -32,13 +32,11 @@ import { MemoryLimit } from "./memory-limit.ts";
 /** Longer than usual, because a new container takes longer to reach its database. */
 const shared: Partial<BotSettings> = { ...short, databaseTimeoutMs: 5_000 };
 
-/** A bot's default request timeout. */
 const patient: Partial<BotSettings> = { requestTimeoutMs: 10_000 };
 
 /** A request timeout shorter than the cuts. */
 const hasty: Partial<BotSettings> = { requestTimeoutMs: 400 };
 
-/** Size of the disk that replaces the volume, in MB. */
 const DISK_SIZE = { small: 16, large: 64 } as const;
 
 const small = new MemoryLimit(docker, 128 * 1024 * 1024);
@@ -47,7 +45,6 @@ type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
 
 /** Lists every container fault. Calls `image` when the first scenario runs. */
 export function scenariosOf(image: () => string): readonly Scenario[] {
-  /** Builds a scenario with one bot and its inbox in a volume. */
   const alone = (
     label: string,
     choose: (bots: FaultBots) => Loaded<SqliteStore>,
@@ -57,7 +54,6 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       underLoad({ name: label, ...choose(bots) }, undefined),
     ]);
 
-  /** Builds a scenario with three bots on one database, under load. */
   const three = (
     label: string,
     choose: (bots: FaultBots, database: PostgresContainer) => Loaded<PostgresStore>,

@@ -13,7 +13,6 @@ const LOOK_INTERVAL_MS = 100;
 export interface PodOptions {
   readonly name: string;
   readonly image: string;
-  /** The `.env` file that becomes the Secret. */
   readonly secret: string;
   /** An additional network, such as the database's. */
   readonly network: string | undefined;
@@ -80,7 +79,6 @@ export class Pod {
     }
   }
 
-  /** Returns how often the container has exited and been restarted. */
   ownRestarts(): Promise<number> {
     return this.#docker.inspect<number>(this.name, "json .RestartCount");
   }
@@ -131,7 +129,6 @@ export class Pod {
     }
   }
 
-  /** Resolves to false if the probe has failed too often. */
   async #succeeds(probe: Probe | undefined): Promise<boolean> {
     const { periodSeconds, failureThreshold } = { ...DEFAULTS, ...probe };
     for (let failures = 0; failures < failureThreshold; failures++) {
@@ -141,7 +138,6 @@ export class Pod {
     return false;
   }
 
-  /** Resolves once the probe has failed too often. */
   async #fails(probe: Probe | undefined): Promise<void> {
     const { periodSeconds, failureThreshold } = { ...DEFAULTS, ...probe };
     for (let failures = 0; failures < failureThreshold; ) {
@@ -179,12 +175,10 @@ export class Pod {
     }
   }
 
-  /** Resolves to false if the pod was deleted in the meantime. */
   async #pause(seconds: number, signal: AbortSignal = this.#ended.signal): Promise<boolean> {
     return await wait(seconds * 1_000, true, { signal }).catch(() => false);
   }
 
-  /** Sends SIGTERM, and SIGKILL after the grace period. */
   async #stop(): Promise<void> {
     const seconds = this.#pod.terminationGracePeriodSeconds ?? 30;
     await this.#docker.run("stop", "--time", String(seconds), this.name);

@@ -7,16 +7,13 @@ import { installPeer } from "../../peers/install.ts";
 
 /** The environment that a hosting platform provides for the configuration on its page. */
 export interface Hosting {
-  /** Name of the page in docs/deploy. */
   readonly page: string;
   /** Port to listen on, taken from PORT or from the Dockerfile. */
   readonly port: number;
   readonly givesPort: boolean;
   readonly healthPath: string;
   readonly stopSignal: "SIGINT" | "SIGTERM";
-  /** Time between the stop signal and SIGKILL, in seconds. */
   readonly stopSeconds: number;
-  /** Memory limit, in MB. */
   readonly memory: number;
   /** Folder where the volume is mounted. `undefined` with PostgreSQL. */
   readonly volume?: string;

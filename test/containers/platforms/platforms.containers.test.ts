@@ -31,7 +31,6 @@ type StoreName = (typeof STORES)[number];
 /** Returns the image of a bot that was scaffolded with the `--store` flag from a platform's page. */
 const imageOf = (store: StoreName) => `service-bot-test/platforms-${store}`;
 
-/** The folder in the image that contains the SQLite file. */
 const DATA = "/bot/data";
 
 /** Fly's default `kill_timeout`, in seconds. */
@@ -169,7 +168,6 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   });
 });
 
-/** Builds a scenario that stops a bot under load as the platform would. */
 function stopsOn(hosting: Hosting, image: () => string): Scenario {
   const { port, shutdownGraceMs = defaults.shutdownGraceMs, volume } = hosting;
   const label = `platforms-${hosting.page.replace(".md", "")}`;

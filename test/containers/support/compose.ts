@@ -63,7 +63,6 @@ export class ComposeProject {
     writeFileSync(file, text);
   }
 
-  /** Runs shell lines in the project's folder. Resolves to their stdout. */
   async type(lines: string): Promise<string> {
     const { stdout } = await runFile("sh", ["-euc", lines], {
       cwd: this.dir,
@@ -83,7 +82,6 @@ export class ComposeProject {
     return (await this.type(`docker compose ps --quiet ${service}`)).trim();
   }
 
-  /** Prints the last lines of all containers if the test fails. */
   explainFailure(): void {
     onTestFailed(async () => {
       process.stderr.write(await this.type("docker compose logs --no-color --tail 20"));

@@ -39,7 +39,6 @@ export class BotContainer {
     this.url = url;
   }
 
-  /** Starts a container. First removes any earlier container with the same name. */
   static async run(
     docker: Docker,
     name: string,

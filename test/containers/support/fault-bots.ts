@@ -7,7 +7,6 @@ import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 import { CONFINED, type State } from "./container.ts";
 
-/** Longest time a container takes to start, in ms. */
 const START_TIMEOUT_MS = 20_000;
 const LOOK_INTERVAL_MS = 20;
 
@@ -36,7 +35,6 @@ export interface FaultBotsOptions {
   readonly image: string;
   /** Name prefix for containers, volumes and networks. */
   readonly name: string;
-  /** Number of bots in the world. Default: 1. */
   readonly instances?: number;
   /** Volume or host folder mounted at `/bot/data`. Default: none. */
   readonly data?: string;
@@ -105,7 +103,6 @@ export class FaultBots {
     return bot;
   };
 
-  /** Returns the bot that was last started at this index. */
   at(place = 0): FaultBot {
     const bot = this.#lives.findLast(({ name }) =>
       name.startsWith(`${this.#options.name}-${place}-`),

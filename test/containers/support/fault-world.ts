@@ -90,7 +90,6 @@ async function runOnPostgres(
   }
 }
 
-/** Returns a unique name, because several runs share an engine. */
 function nameOf(label: string): string {
   return `${label}-${process.pid}`;
 }

@@ -9,7 +9,6 @@ import { ComposeProject } from "./compose.ts";
 
 /** The bot under test, relative to the checkout. */
 const ENTRY = "test/faults/bot/main";
-/** Files that the bundle reads at run time. */
 const READ = [join(root, "package.json"), SAMPLE_PICTURE, SQLITE_SCHEMA, POSTGRES_SCHEMA];
 
 /**

@@ -31,7 +31,6 @@ export class PostgresContainer {
     this.network = `${name}-database`;
   }
 
-  /** @param name prefix for the container's and the network's names */
   static async start(docker: Docker, name: string): Promise<PostgresContainer> {
     const database = new PostgresContainer(docker, name);
     await docker.run("network", "create", "--internal", "--opt", NO_HOST, database.network);
@@ -45,7 +44,6 @@ export class PostgresContainer {
     return database;
   }
 
-  /** Opens the inbox once the database accepts connections. */
   async store(folder: string): Promise<PostgresStore> {
     return new PostgresStore({ own: await this.ready(), bots: this.#url(this.name) }, folder);
   }

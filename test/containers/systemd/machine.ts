@@ -55,7 +55,6 @@ export class Machine {
     this.#image = image;
   }
 
-  /** Creates a machine. Changes to the image's files go to a separate folder. */
   static async create(docker: Docker): Promise<Machine> {
     const image = await filesOf(docker, await makeMachineImage(docker));
     const folder = mkdtempSync(join(CACHE, "systemd-"));
@@ -103,7 +102,6 @@ export class Machine {
     }
   }
 
-  /** Returns the command that runs a shell line in the machine as root. */
   command(line: string, folder = "/root"): [string, ...string[]] {
     const into = [
       "--target",
@@ -152,7 +150,6 @@ export class Machine {
     return await this.type(`journalctl --unit ${unit} --output cat --no-pager`);
   }
 
-  /** Stops all units and the init process. */
   async powerOff(): Promise<void> {
     const nspawn = this.#nspawn;
     if (nspawn === undefined || nspawn.exitCode !== null) return;
@@ -180,7 +177,6 @@ export class Machine {
   }
 }
 
-/** Exports an image's files to a folder. Resolves to the folder's path. */
 async function filesOf(docker: Docker, image: string): Promise<string> {
   const id = await docker.inspect<string>(image, "json .Id");
   const folder = join(CACHE, `machine-${id.slice(-16)}`);

@@ -50,7 +50,6 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       rmSync(folder, { recursive: true, force: true });
     });
 
-    /** Boots a machine that clones the repository in the scaffolded bot's folder. */
     async function boot(): Promise<void> {
       const probe = join(import.meta.dirname, "probe.ts");
       await machine.boot({ "/srv/my-bot": join(folder, "my-bot"), "/srv/probe.ts": probe });
@@ -59,7 +58,6 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       await machine.type("git config --system safe.directory '*'");
     }
 
-    /** Adds the owner's settings to .env. */
     async function configure(port: number, database: string): Promise<void> {
       const env = [
         ...[`SERVICE_BASE_URL=${platform.url}`, `SERVICE_API_KEY=${API_KEY}`],

@@ -13,20 +13,17 @@ import { ComposeProject, DOMAIN } from "../support/compose.ts";
 import { docker, hostAddress } from "../support/given.ts";
 import { twoVersions, useVersion, type Version } from "./versions.ts";
 
-/** Number of replies per message. */
 const ANSWERS = 2;
 
 /** Pause between two messages, in ms. Short, so that deliveries arrive at every point of an upgrade. */
 const PAUSE_MS = 65;
 
-/** Time without progress after which the remaining messages count as lost, in ms. */
 const STUCK_MS = 60_000;
 
 export interface Delivery {
   /** When the delivery ended, by `performance.now()`, in ms. */
   readonly at: number;
   readonly eventIds: readonly string[];
-  /** The response's HTTP status, or `null` if there was no response. */
   readonly status: number | null;
   /** Why the bot did not accept the delivery, or `undefined` if it did. */
   readonly refusal: string | undefined;
@@ -37,11 +34,9 @@ export class Deployment {
   readonly project: ComposeProject;
   readonly platform: Platform;
   readonly ledger: Ledger;
-  /** The URL at which Caddy receives the webhook's deliveries. */
   readonly webhookUrl: string;
   readonly before: Version;
   readonly after: Version;
-  /** All of the platform's deliveries, in order. */
   readonly deliveries: Delivery[] = [];
   readonly #folder: string;
 
@@ -91,7 +86,6 @@ export class Deployment {
     return deployment;
   }
 
-  /** Selects the version for the next build. */
   use(version: Version): void {
     useVersion(this.project.dir, version);
   }

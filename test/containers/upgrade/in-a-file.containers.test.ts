@@ -24,7 +24,6 @@ const NAME = `upgrade-file-${process.pid}`;
 
 const UP = "docker compose up --build --detach";
 
-/** Prefix of a command that runs instead of the bot. */
 const RUN = "docker compose run --rm --no-deps -T bot";
 
 /** A program that prints, as JSON, why the bot cannot start. */
@@ -36,7 +35,6 @@ console.log(JSON.stringify(why));
 process.exit();
 `;
 
-/** Commands shown on the page. */
 const BACKUP = documentedBlock("docs/deploy/docker.md", "backup");
 const COPY = documentedBlock("docs/deploy/docker.md", "copy");
 const PREVIOUS = documentedBlock("docs/deploy/docker.md", "previous");
@@ -65,7 +63,6 @@ withEngine("a bot with its inbox in a volume, replaced by Compose under load", (
     await deployment.project.type(`git init -q && git add -A && git ${author} commit -qm version`);
   }
 
-  /** Runs shell lines that replace the bot. Resolves to the new container. */
   async function replace(lines: string): Promise<string> {
     const old = await deployment.project.container("bot");
     // Compose fails if the new bot does.
@@ -130,7 +127,6 @@ withEngine("a bot with its inbox in a volume, replaced by Compose under load", (
       expect(await packageIn(await replace(NEWER))).toBe(packageOf(after));
       await untilMoreSaid();
 
-      // Return to the previous version.
       await project.type("docker compose exec -T bot rm data/2026-03-01.db");
       await project.type(COPY);
       expect(await packageIn(await replace(BACK))).toBe(packageOf(before));

@@ -22,7 +22,6 @@ import { packageIn, packageOf } from "./versions.ts";
 /** Number of upgrades, and number of kills. UPGRADES=20 is the large size. */
 const TIMES = Number(process.env["UPGRADES"] ?? "3");
 
-/** Minimum number of messages per upgrade. */
 const EVENTS_PER_UPGRADE = 500;
 
 const UP_TIMEOUT_MS = 600_000;

@@ -8,7 +8,6 @@ import { isOk } from "../support/container.ts";
 import { docker } from "../support/given.ts";
 import { Deployment } from "./deployment.ts";
 
-/** Services in compose.override.yaml and compose.yaml. */
 export const REPLICAS: readonly string[] = ["bot", "bot-2", "bot-3"];
 
 /** Time for Caddy to notice a change, in ms. It checks once a second, and a check may take another second. */
@@ -26,7 +25,6 @@ const SET_UP = documentedBlock("docs/operate/scaling.md", "replicas").replace(
 );
 export const UPDATE: string = documentedBlock("docs/operate/scaling.md", "update");
 
-/** Starts three bots behind Caddy. Resolves once they are ready. */
 export async function startReplicas(name: string): Promise<Deployment> {
   const deployment = await Deployment.create(name, ["--store", "postgres"]);
   deployment.project.configure({ DATABASE_SCHEMA: SCHEMA });
@@ -41,7 +39,6 @@ export async function botContainers({ project }: Deployment): Promise<string[]> 
   return ids;
 }
 
-/** Opens the inbox in the database that the Compose files define. */
 export async function openStore({ project }: Deployment): Promise<PostgresStore> {
   const [, password = ""] =
     /^PGPASSWORD=(.*)$/m.exec(readFileSync(join(project.dir, ".env"), "utf8")) ?? [];
@@ -50,7 +47,6 @@ export async function openStore({ project }: Deployment): Promise<PostgresStore>
   return new PostgresStore({ own, bots: own }, project.dir);
 }
 
-/** Waits until all bots are ready and pass Caddy's health checks. */
 export async function untilReady({ project }: Deployment): Promise<void> {
   for (const replica of REPLICAS) {
     const deadline = performance.now() + READY_TIMEOUT_MS;

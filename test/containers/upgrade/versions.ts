@@ -34,12 +34,10 @@ export async function twoVersions(project: string): Promise<readonly [Version, V
   return [await installVersion(project, before), after];
 }
 
-/** Sets the project's version as `npm install` does, but without installing it here. */
 export function useVersion(project: string, version: Version): void {
   for (const [name, text] of version) writeFileSync(join(project, name), text);
 }
 
-/** Returns the hash of the service-bot package that this version installs. */
 export function packageOf(version: Version): string {
   return hashOf(version.get("package-lock.json") ?? "");
 }

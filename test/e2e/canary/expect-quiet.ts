@@ -4,7 +4,6 @@ import type { TestProcess } from "../../support/process.ts";
 import { leaks } from "./forms.ts";
 import type { Stage } from "./stage.ts";
 
-/** Number of characters of a leaking line to show in the failure message. */
 const SHOWN = 2_000;
 
 /** Expects that every situation occurred, and that no output leaked a canary. */

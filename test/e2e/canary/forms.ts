@@ -1,4 +1,3 @@
-/** A unique text that must not leak. */
 export interface Canary {
   readonly name: string;
   /** Text to search for. Contains only letters and digits, which JSON and URL encoding leave unchanged. */

@@ -12,7 +12,6 @@ const stepNames = /(?<=Unknown result of \d+ steps?: )".*"(?=\.$)/m;
 
 const list = ["inbox", "list", "--state", "all", "--limit", "100"];
 
-/** Runs the commands with which an operator checks on the bot. */
 export async function askForEverything(it: Stage): Promise<void> {
   await Promise.all([
     it.run(["inbox", "stats"]),
@@ -60,7 +59,6 @@ async function read(it: Stage): Promise<EventDetails[]> {
   return shown;
 }
 
-/** Returns the id of the dead-lettered direct message that begins with this word. */
 async function deadOf(it: Stage, word: string): Promise<string> {
   const shown = await read(it);
   const found = shown.find(

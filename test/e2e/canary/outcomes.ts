@@ -12,7 +12,6 @@ const dead = [
   ...["observer", "secrets"],
 ];
 
-/** Sends correct and incorrect deliveries. Resolves to the responses' statuses. */
 export async function deliver(it: Stage, url: string): Promise<number[]> {
   const { songs, platform, oldSecret } = it;
   const words = phrase(songs.message);
@@ -49,7 +48,6 @@ export function say({ platform, songs }: Stage, how: string): void {
   platform.control.act({ type: "dm.message", from: `user_${how}`, text });
 }
 
-/** Resolves once the bot has logged this many lines of this kind. */
 export async function ends(
   bot: TestProcess,
   kind: "dead letter" | "handled",
@@ -115,7 +113,6 @@ export async function crash(
   return third;
 }
 
-/** Starts bots with invalid configurations that contain secrets. */
 async function misconfigure(it: Stage): Promise<void> {
   const { SERVICE_API_KEY: key = "", SERVICE_WEBHOOK_SECRET: secrets = "" } = it.env;
   const bots = [

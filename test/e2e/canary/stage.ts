@@ -21,7 +21,6 @@ export interface Place {
   address(folder: string): string;
   /** Opens the inbox as `service-bot inbox` does. */
   open(address: string): Promise<Pick<AttachedInbox, "admin" | "close">>;
-  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
   /** Secrets in the database URL and the environment. */
   readonly canaries: readonly Canary[];
@@ -90,7 +89,6 @@ export class Stage {
     return new Stage(platform, await indiscreet(platform.url), place);
   }
 
-  /** Starts a bot that may exit before it is ready. */
   launch(change: Readonly<Record<string, string>> = {}): TestProcess {
     const env = { ...this.env, ...change };
     const bot = new TestProcess([BOT], { bareEnv: true, cwd: this.#folder, env });
@@ -105,7 +103,6 @@ export class Stage {
     return { bot, url: String(url), metrics: String(metrics) };
   }
 
-  /** Fetches a page, and keeps the response for the leak check. */
   async ask(url: string, init?: RequestInit): Promise<{ status: number; text: string }> {
     const response = await fetch(url, init);
     const { status, headers } = response;

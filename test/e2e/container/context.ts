@@ -16,7 +16,6 @@ export class BuildContext {
     if (unknown !== undefined) throw new Error(`this test does not know the pattern ${unknown}`);
   }
 
-  /** Lists the top-level files and folders that match a COPY pattern. */
   find(pattern: string): string[] {
     return readdirSync(this.folder)
       .filter((name) => matchesGlob(name, pattern) && !this.#isIgnored(name))

@@ -19,23 +19,18 @@ export interface User {
 
 /** The result of building a Dockerfile: a folder that acts as the image's root, and how to run the image. */
 export interface Image {
-  /** The working directory's path on the host. */
   readonly workdir: string;
-  /** The working directory's path in the image. */
   readonly workdirName: string;
   readonly env: Readonly<Record<string, string>>;
   readonly user: string;
   readonly port: string;
   readonly command: readonly string[];
   readonly healthcheck: readonly string[];
-  /** The base images of all stages. */
   readonly bases: readonly string[];
 }
 
 export interface BuildOptions {
-  /** The folder that contains the Dockerfile. */
   readonly context: string;
-  /** Folder for the build stages. */
   readonly folder: string;
   /** The image's user `node`, or `undefined` if this process cannot change the owner of a file. */
   readonly node: User | undefined;

@@ -2,7 +2,6 @@ export interface Instruction {
   readonly keyword: string;
   /** Flags such as `--from=dependencies`, by name. */
   readonly flags: Readonly<Record<string, string>>;
-  /** The text after the flags. */
   readonly text: string;
 }
 

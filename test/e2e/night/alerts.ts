@@ -74,7 +74,6 @@ export function expectRunbook(alert: string, words: readonly string[]): void {
   for (const word of words) expect(page).toContain(word);
 }
 
-/** Returns the section of docs/operate/alerts.md that an alert's runbook links to. */
 function runbook(alert: string): string {
   const [, ...sections] = readFileSync(PAGE, "utf8").split(/^## /m);
   const section = sections.find((text) => text.split("\n", 1)[0] === alert);

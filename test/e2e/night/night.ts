@@ -17,7 +17,6 @@ const BOT = fileURLToPath(new URL("./bot.ts", import.meta.url));
 /** Number of consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
-/** Time limit for a whole night, in ms. */
 export const TEST_MS = 90_000;
 
 /**
@@ -37,7 +36,6 @@ const hurried = {
   MAX_ATTEMPTS: "2",
 };
 
-/** Output of `service-bot doctor --json`. */
 interface Diagnosis {
   readonly code: number | null;
   readonly findings: readonly {
@@ -100,7 +98,6 @@ export class NightShift {
     return `http://127.0.0.1:${this.#env["PORT"]}`;
   }
 
-  /** Starts the bot. First writes the changes into its `.env`. */
   async start(change: Record<string, string> = {}): Promise<void> {
     Object.assign(this.#env, change);
     const lines = Object.entries(this.#env).map(([name, value]) => `${name}=${value}\n`);
@@ -129,7 +126,6 @@ export class NightShift {
     return text;
   }
 
-  /** Waits for the reply, and expects no second reply. */
   async answered(text: string): Promise<void> {
     const answer = `answer to ${text}`;
     await this.platform.waitFor("api", (entry) => entry.text === answer && entry.status === 201);

@@ -9,7 +9,6 @@ export const MENDED_MINUTES = 100;
 /** Labels that a scraper adds to every series. */
 const TARGET = 'job="service-bot",instance="bot"';
 
-/** Parses the text format, and adds a scraper's labels. */
 export function readScrape(text: string): Scrape {
   const samples = text
     .split("\n")
@@ -56,7 +55,6 @@ export function seriesOf(night: Night): { readonly series: string; readonly valu
   });
 }
 
-/** Returns how much the value grows per minute during the fault. */
 function stepOf(series: string, { calm, fault, later, elapsed }: Night): number {
   if (isCounter(series)) return Math.max(0, (later.get(series) ?? 0) - (calm.get(series) ?? 0));
   const grown = (later.get(series) ?? 0) - (fault.get(series) ?? 0);

@@ -42,7 +42,6 @@ ${inFrontOf(bot, caddyfile)}`,
   },
 };
 
-/** Replaces the container in the configuration with this bot. */
 function inFrontOf(bot: string, caddyfile: string): string {
   const text = readFileSync(caddyfile, "utf8");
   const here = text.replace("reverse_proxy bot:3000", `reverse_proxy ${new URL(bot).host}`);

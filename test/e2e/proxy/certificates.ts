@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** PEM files: a certificate and its key. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;

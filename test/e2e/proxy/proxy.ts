@@ -3,25 +3,18 @@ import { isInstalled, SERVER_PATH as PATH } from "../../support/server-path.ts";
 import type { Certificates } from "./certificates.ts";
 
 export interface ProxyOptions {
-  /** Folder for all of the proxy's files. */
   readonly folder: string;
   readonly certificates: Certificates;
-  /** The https port on 127.0.0.1. */
   readonly port: number;
-  /** The bot's origin. */
   readonly bot: string;
   /** Caddy configuration that proxies to `bot:3000`. Default: the template's configuration. */
   readonly caddyfile?: string;
 }
 
-/** A reverse proxy that runs in the foreground with the recommended configuration. */
 export interface ProxyKind {
   readonly name: string;
-  /** Name of the Debian package that provides the proxy. */
   readonly debianPackage: string;
-  /** Command that prints the proxy's version. */
   readonly version: readonly [command: string, ...args: string[]];
-  /** Writes the configuration. Returns the command that starts the proxy. */
   prepare(options: ProxyOptions): ProxyCommand;
 }
 
@@ -34,7 +27,6 @@ export interface ProxyCommand {
 }
 
 export interface RunningProxy {
-  /** Resolves once the proxy is no longer listening. */
   stop(): Promise<void>;
 }
 

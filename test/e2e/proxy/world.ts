@@ -15,7 +15,6 @@ export const API_KEY = "sbk_behind_a_real_proxy";
 
 type EntryOf<K extends TimelineEntry["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
-/** A local platform in a separate process. */
 export class PlatformProcess {
   readonly url: string;
   readonly control: ControlClient;
@@ -106,7 +105,6 @@ export function answersTo(text: string): [string, string] {
   return [`first answer to ${text}`, `second answer to ${text}`];
 }
 
-/** A bot in a separate process, on a free port, over plain http. */
 export class BotProcess {
   readonly url: string;
   readonly #running: TestProcess;

@@ -22,7 +22,6 @@ const { clockOffsetMs = 0, cron, journalFile, journalPid = process.pid, ...optio
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 const picture = readFileSync(SAMPLE_PICTURE);
-/** Failures so far per event. */
 const failures = new Map<string, number>();
 const delay = monitorEventLoopDelay();
 const setDisk = limitFile();

@@ -67,7 +67,6 @@ export interface BotSample {
   readonly mode: string;
 }
 
-/** Marks a line on stdout that carries a JSON note from the bot. */
 export const MARK = "!";
 
 export type BotNote = { readonly ready: string } | { readonly failpoint: string };

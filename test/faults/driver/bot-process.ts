@@ -34,7 +34,6 @@ export class BotProcess {
   readonly exited: Promise<Exit>;
   /** The process id, which the journal also contains. */
   readonly pid: number;
-  /** Empty until the bot is ready. */
   url = "";
   failpoint: string | undefined;
   /** How long the bot took to become ready, in ms. */
@@ -74,7 +73,6 @@ export class BotProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null && !this.killed;
   }
 
-  /** True once the driver has sent a signal. */
   get killed(): boolean {
     return this.#child.killed;
   }
@@ -88,7 +86,6 @@ export class BotProcess {
     return await this.exited;
   }
 
-  /** Sends SIGSTOP. Resolves once the process has stopped. */
   async freeze(): Promise<void> {
     process.kill(this.pid, "SIGSTOP");
     while (this.running && !stateOf(this.pid).startsWith("T")) await wait(1);
@@ -130,7 +127,6 @@ export class BotProcess {
     this.#ready.resolve(this.url);
   }
 
-  /** Returns the URL at which the driver reaches the bot. */
   protected addressOf(url: string): string {
     return url;
   }

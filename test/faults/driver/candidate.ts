@@ -9,7 +9,6 @@ export type Fate = "resigns" | "is cut off" | "is half-open";
 
 export interface LeaderWatch {
   begin(term: number): Fate;
-  /** Records that this instance no longer trusts its term. */
   over(term: number): void;
   /** Records whether an instance could still move the cursor after its term ended. */
   movedLate(moved: boolean): void;
@@ -25,7 +24,6 @@ export interface CandidateOptions {
 /** Statement timeout, in ms. */
 const TIMEOUT_MS = 3_000;
 
-/** An instance that takes part in the election through its own database connection. */
 export class Candidate {
   readonly #options: CandidateOptions;
   readonly #proxy: TcpProxy;
@@ -101,7 +99,6 @@ export class Candidate {
     await this.#moveLate(number);
   }
 
-  /** Tries to move the cursor after the term has ended. */
   async #moveLate(number: number): Promise<void> {
     const refused = await this.#move(number).catch(() => undefined);
     if (refused !== undefined) this.#options.watch.movedLate(!refused);

@@ -25,12 +25,10 @@ export interface Run {
   readonly late: boolean;
 }
 
-/** Everything about a test run that can be observed from outside the bot. */
 export interface Observed extends Contents {
   readonly written: readonly Written[];
   /** The bot's replies per lane, oldest first, as stored by the platform. */
   readonly said: ReadonlyMap<string, readonly string[]>;
-  /** Ids from deliveries to which the bot responded with 2xx. */
   readonly acknowledged: ReadonlySet<string>;
 }
 
@@ -75,7 +73,6 @@ export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
-/** Finds lost, duplicate, unexpected and reordered replies in each lane. */
 export function checkSaid(
   observed: Pick<Observed, "written" | "said">,
   { order = "lane", mayRepeat = new Map() }: Rules = {},

@@ -5,9 +5,7 @@ import type { Observed, Rules } from "./checker.ts";
 import type { SqliteStore, Store } from "./store.ts";
 import { World, type WorldOptions } from "./world.ts";
 
-/** A fault to inflict repeatedly on running bots. */
 export interface Fault<S extends Store = SqliteStore> {
-  /** Name in the results table. */
   readonly name: string;
   /** Unit of `times`, for example `kills`. */
   readonly counted: string;

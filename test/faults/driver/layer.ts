@@ -4,9 +4,7 @@ import type { OwnEvent } from "./timers.ts";
 
 export interface Layer {
   readonly states: States;
-  /** Keys of the timers that have not fired. */
   readonly timers: readonly string[];
-  /** Events created by the bot itself, oldest first. */
   readonly ownEvents: readonly OwnEvent[];
 }
 

@@ -1,4 +1,3 @@
-/** One call by a bot under test to its PostgreSQL inbox. */
 export interface JournalEntry {
   readonly pid: number;
   /**
@@ -13,11 +12,9 @@ export interface JournalEntry {
   readonly lane?: string;
   readonly fence?: number;
   readonly step?: string;
-  /** The step's request, as JSON. */
   readonly request?: string;
   /** True if the process still held the lease, so that its outcome counted. */
   readonly held?: boolean;
-  /** Number of stranded lanes. */
   readonly lanes?: number;
 }
 

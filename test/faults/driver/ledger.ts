@@ -26,7 +26,6 @@ export class Ledger {
   said = 0;
   /** Number of messages that the bot owes for all events so far. */
   due = 0;
-  /** Ids of the bot's comments, oldest first. */
   readonly comments: string[] = [];
   readonly #platform: Platform;
   readonly #perMessage: number;

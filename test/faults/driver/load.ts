@@ -22,7 +22,6 @@ export interface LoadOptions {
   readonly behaviours?: readonly Behaviour[];
 }
 
-/** Simulated users who write as fast as the bots reply. */
 export class Load {
   readonly #stopping = new AbortController();
   readonly #writing: Promise<void>;

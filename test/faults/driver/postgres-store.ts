@@ -117,7 +117,6 @@ export class PostgresStore implements Store {
     return readJournal(readFileSync(this.#journalFile, "utf8"));
   }
 
-  /** Terminates all of the bots' connections. Returns how many there were. */
   async terminateAll(): Promise<number> {
     const rows = await this.#rows(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'service-bot %'",

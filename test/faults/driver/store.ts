@@ -21,7 +21,6 @@ export interface Contents {
   readonly integrity: string;
 }
 
-/** Findings that only one kind of store can report. */
 export interface Audit {
   readonly figures: Readonly<Record<string, number>>;
   readonly violations: readonly string[];
@@ -33,13 +32,11 @@ export interface Store {
   readonly settings: Partial<BotSettings>;
   /** Resolves to `undefined` while the inbox does not exist. */
   progress(): Promise<Progress | undefined>;
-  /** Resolves to the ids that are not stored. */
   missing(ids: readonly string[]): Promise<string[]>;
   contents(): Promise<Contents>;
   layer(): Promise<Layer>;
   /** Returns one line per unfinished lane, for failure reports. */
   unfinished(): Promise<string[]>;
-  /** Checks the leases and cursors of a shared store. */
   audit(): Promise<Audit>;
   close(): Promise<void>;
 }

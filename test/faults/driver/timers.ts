@@ -7,7 +7,6 @@ import type { States } from "./counters.ts";
 export interface Reminder {
   readonly number: number;
   readonly delayMs: number;
-  /** By the platform's clock. */
   readonly writtenAt: number;
 }
 
@@ -18,25 +17,19 @@ export interface OwnEvent {
   readonly state: string;
   /** When the timer or the cron job was due. */
   readonly dueAt: number;
-  /** By the store's clock. */
   readonly receivedAt: number;
   /** Number of the reminder, or `undefined` for a cron job. */
   readonly number?: number | undefined;
 }
 
-/** A reply to one of the bot's own events. */
 export interface Arrival {
   readonly text: string;
-  /** By the platform's clock. */
   readonly at: number;
 }
 
-/** The lifetime of one process, in ms since 1970. */
 export interface Life {
   readonly startedAt: number;
-  /** When the process was ready. */
   readonly from: number;
-  /** When the process was killed. */
   readonly to: number;
 }
 
@@ -90,7 +83,6 @@ export function checkFired(count: number, states: States): string[] {
   return fired === count ? [] : [`miscounted: the states count ${fired} timers, not ${count}`];
 }
 
-/** Interval of a cron job that fires every second, in ms. */
 const PERIOD_MS = 1_000;
 
 /** Time for a running instance to store a due tick and reply to it, in ms. Allows for a busy machine. */

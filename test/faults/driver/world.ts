@@ -20,7 +20,6 @@ export interface WorldOptions {
   readonly settings?: Partial<BotSettings>;
   /** `driver` if the scenario itself delivers to the webhook. Default: `platform`. */
   readonly deliveries?: "platform" | "driver";
-  /** Folder for the SQLite inbox. Default: a temporary folder. */
   readonly folder?: string;
   /** Number of bots sharing an inbox. Default: 1 on SQLite, 3 on PostgreSQL. */
   readonly instances?: number;
@@ -33,7 +32,6 @@ export const COMPILE_CACHE: string = fileURLToPath(
   new URL("../../../node_modules/.cache/bots-under-test", import.meta.url),
 );
 
-/** The discard port, where no server is listening. */
 const NO_BOT = "http://127.0.0.1:9/webhook";
 
 /** Time without progress after which the remaining events count as lost, in ms. */
@@ -57,7 +55,6 @@ export class World<S extends Store = SqliteStore> {
   readonly violations: string[] = [];
   /** How long each start of a bot took until it was ready, in ms. */
   readonly readyMs: number[] = [];
-  /** The most recent bot at each index. */
   readonly bots: BotProcess[] = [];
   readonly #options: WorldOptions;
   readonly #ports: number[] = [];
@@ -84,7 +81,6 @@ export class World<S extends Store = SqliteStore> {
     return new World(await startPatientPlatform(options), store, scratch, options);
   }
 
-  /** Starts several bots on their own PostgreSQL server. */
   static startCluster(options: WorldOptions = {}): Promise<World<ServerStore>> {
     return World.startClusterOn(ServerStore.start, options);
   }
@@ -159,7 +155,6 @@ export class World<S extends Store = SqliteStore> {
     await Promise.all(this.bots.map((_, place) => this.boot({}, place)));
   }
 
-  /** Kills a bot with SIGKILL, and checks that no acknowledged event is lost. */
   async kill(bot: BotProcess, moment: string): Promise<void> {
     await bot.end("SIGKILL");
     await this.checkAcknowledged(moment);
@@ -179,7 +174,6 @@ export class World<S extends Store = SqliteStore> {
     return this.violations.length > 0;
   }
 
-  /** Checks that the store has every event acknowledged since the last call. */
   async checkAcknowledged(moment: string): Promise<void> {
     const fresh = this.ledger.takeAcknowledged();
     if (fresh.length === 0) return;

@@ -3,7 +3,6 @@ import type { Claim, Inbox } from "../../faces/inbox.ts";
 import type { ManualClock } from "../../faces/testing.ts";
 import type { InboxModel } from "./inbox-model.ts";
 
-/** A store under test, initially empty. */
 export interface Store {
   readonly inbox: Inbox;
   /** Reopens the store as a new process would after a crash. */
@@ -18,13 +17,11 @@ export type OpenStore = (options: {
   readonly maxBacklog: number;
 }) => Promise<Store>;
 
-/** The store, and the values that relate it to the model. */
 export interface World {
   readonly store: Store;
   readonly clock: ManualClock;
   /** All claims. The index is the claim's number in the model. */
   readonly claims: Claim[];
-  /** Maps the model's versions to the store's. */
   readonly versions: Map<number, string>;
   executed: number;
 }

@@ -25,7 +25,6 @@ export interface Findings {
   readonly violations: readonly string[];
 }
 
-/** Replays the journal, and cuts the power at randomly chosen records. */
 export async function cutPower(
   { lives, repliesTo, violations: seen }: Journals,
   options: CutOptions,

@@ -26,7 +26,6 @@ export type Image = ReadonlyMap<string, Buffer>;
 export class Disk {
   readonly #inodes = new Map<bigint, DiskFile>();
   readonly #durable = new Map<string, DiskFile>();
-  /** Name changes since the folder's last sync. */
   #names: Entry[] = [];
 
   apply(record: JournalRecord): void {
@@ -62,7 +61,6 @@ export class Disk {
     return [...this.#now()].filter(([, file]) => file.unsynced.length > 0).map(([name]) => name);
   }
 
-  /** Returns the files as the running system sees them. */
   current(): Image {
     return new Map([...this.#now()].map(([name, file]) => [name, file.image(() => true)]));
   }

@@ -7,15 +7,12 @@ import type { Delivery } from "./run.ts";
 
 /** Everything sent and acknowledged before the power loss. */
 export interface Known {
-  /** Deliveries to which the bot responded with 2xx. */
   readonly acknowledged: readonly Delivery[];
-  /** Ids of events to which the bot replied. */
   readonly requested: readonly string[];
   readonly sent: readonly Delivery[];
 }
 
 export interface Examined {
-  /** Number of acknowledged events that are missing. */
   readonly lost: number;
   readonly wrong: readonly string[];
 }

@@ -16,7 +16,6 @@ export type JournalRecord =
   | { readonly kind: "rename"; readonly from: string; readonly to: string }
   /** An HTTP response is about to be sent to this port. */
   | { readonly kind: "answer"; readonly port: number; readonly status: number }
-  /** A POST is about to be sent to the platform's API. */
   | { readonly kind: "request"; readonly text: string };
 
 const HEAD_BYTES = 24;

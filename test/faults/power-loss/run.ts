@@ -17,13 +17,11 @@ export interface RunOptions {
   readonly synchronous?: string;
 }
 
-/** A signed batch for the bot. */
 export interface Delivery {
   readonly ids: readonly string[];
   readonly body: string;
 }
 
-/** One process of the bot. */
 export interface Life {
   readonly records: readonly JournalRecord[];
   /** Deliveries by local port, in the order in which they were sent. */
@@ -36,7 +34,6 @@ export interface Life {
 
 export interface Journals {
   readonly lives: readonly Life[];
-  /** Event ids by reply text. */
   readonly repliesTo: ReadonlyMap<string, string>;
   readonly violations: readonly string[];
 }
@@ -106,7 +103,6 @@ function writeDeliveries({ ledger, platform }: World, count: number, random: Ran
   });
 }
 
-/** Sends over several connections until all deliveries are sent or the process exits. */
 async function send(
   url: string,
   secret: string,

@@ -9,7 +9,6 @@ import type { Scenario } from "../scenario.ts";
 /** Long texts, so that a full file has no free page left for them. */
 const NOTE = "x".repeat(150);
 
-/** Time limit for a delivery while the disk is full, in ms. */
 const DELIVERY_TIMEOUT_MS = 15_000;
 
 /**
@@ -112,7 +111,6 @@ export class FullDisk implements Attack {
     if (!(await refused)) this.#stage.world.violations.push(`the disk was not full, time ${time}`);
   }
 
-  /** Waits for a matching delivery. Resolves to false on timeout. */
   async #nextDelivery(fits: (entry: DeliveryEntry) => boolean): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), DELIVERY_TIMEOUT_MS);

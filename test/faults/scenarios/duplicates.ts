@@ -3,7 +3,6 @@ import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
 import { Poster } from "../driver/poster.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Deliveries per event. */
 const COPIES = 20;
 
 /** Number of events shuffled together, along with the copies held back from earlier slices. */

@@ -6,7 +6,6 @@ import type { Scenario } from "../scenario.ts";
 /** The bot's own failpoints, and one in the platform, between the arrival of a request and its response. */
 const points = [...inBot, "after send"] as const;
 
-/** Highest number of passes through a failpoint before it kills the process. */
 const MAX_HIT = { small: 4, large: 10 } as const;
 
 /** Time limit for reaching a failpoint, in ms. A failpoint not reached by then is never reached. */
@@ -31,7 +30,6 @@ export const failpoints: Scenario = onOneBot({
   },
 });
 
-/** Runs the bot until it dies at the failpoint. */
 async function strike({ world, random, size }: Stage, at: (typeof points)[number]): Promise<void> {
   const hit = 1 + random.below(MAX_HIT[size]);
   const note = `${at}, hit ${hit}`;

@@ -3,13 +3,11 @@ import type { Behaviour } from "../bot/behaviours.ts";
 import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fault.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Messages per bot process. */
 const SHARE = { small: 50, large: 100 } as const;
 
 /** Longest time from the first reply to the kill, in ms. */
 const MAX_LIFE_MS = { small: 400, large: 1_500 } as const;
 
-/** Time limit for the first reply on a busy machine, in ms. */
 const START_TIMEOUT_MS = 3_000;
 
 /** Kills the bot with SIGKILL at random times under load. Each message gets two replies. */

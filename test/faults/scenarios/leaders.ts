@@ -48,7 +48,6 @@ export const leaderChurn: Scenario = {
   },
 };
 
-/** Tracks which terms are still trusted, and decides how each term ends. */
 class Terms implements LeaderWatch {
   readonly violations: string[] = [];
   begun = 0;

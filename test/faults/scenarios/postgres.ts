@@ -17,7 +17,6 @@ import {
   short,
 } from "./cluster.ts";
 
-/** Time limit for replies after the database is back, in ms. */
 const RECOVERY_TIMEOUT_MS = 20_000;
 
 const HOUR_MS = 3_600_000;
@@ -211,10 +210,8 @@ function outage({
 /** The clock fault comes first, because it is the only fault during which no event may run twice. */
 const faults = [clocks, kills, freezes, restarts, halfOpen, terminations];
 
-/** Inflicts each fault on its own cluster. */
 export const clusterScenarios: readonly Scenario[] = faults.map((fault) =>
   onCluster(`postgres, three instances: ${fault.name}`, [fault]),
 );
 
-/** Inflicts all faults in turn on one cluster. */
 export const sharedCluster: Scenario = onCluster("postgres, three instances: all faults", faults);

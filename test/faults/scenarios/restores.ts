@@ -14,7 +14,6 @@ import type { Scenario } from "../scenario.ts";
 /** Few users, so that each conversation has messages before and after a backup. */
 const PEOPLE = 6;
 
-/** Longest pause between two messages, in ms. */
 const MAX_PAUSE_MS = 120;
 
 /** Time limit for a ready bot to read the event log, in ms. Reading takes much less unless the machine is busy. */
@@ -88,7 +87,6 @@ class Restores implements Attack {
   }
 }
 
-/** Waits until the bot has read the lost events from the event log. */
 async function waitForLog({ store }: World, acknowledged: readonly string[]): Promise<void> {
   const end = performance.now() + LOG_TIMEOUT_MS;
   while (performance.now() < end && (await store.missing(acknowledged)).length > 0) await wait(50);

@@ -41,7 +41,6 @@ export class Stops implements Attack {
     await wait(random.below(400));
     const started = performance.now();
     const stopped = world.stop(bot);
-    // Deliveries continue while the bot is stopping.
     this.#write(EVENTS_PER_STOP - before);
     await stopped;
     this.#tookMs.push(performance.now() - started);

@@ -22,7 +22,6 @@ const NAME = "kill -9 of a bot with timers and a cron of every second";
 
 const PEOPLE = 40;
 
-/** Timers per bot process. */
 const REMINDERS = 20;
 
 /** Longest delay of a timer, in ms. In a large run, timers outlive several processes. */
@@ -95,12 +94,10 @@ class Timers implements Attack {
     const isOutage = time % 3 === 0;
     const places = isOutage ? [...world.bots.keys()] : [one];
     await Promise.all(places.map((place) => this.#kill(place, time)));
-    // Make each outage span several ticks.
     if (isOutage) await wait(MAX_PAUSE_MS / 2 + random.below(MAX_PAUSE_MS / 2));
     await Promise.all(places.map((place) => this.#boot(place)));
   }
 
-  /** Waits until every timer due within the run has fired. */
   async end(): Promise<void> {
     const { world, size } = this.#stage;
     const { ledger } = world;

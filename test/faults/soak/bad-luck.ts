@@ -8,7 +8,6 @@ const faultKinds = ["the API fails", "slow platform", "webhook off", "bot frozen
 type FaultKind = (typeof faultKinds)[number];
 export const PINNED = "pinned reader";
 
-/** A period with a fault, in seconds since the load started. */
 export interface Span {
   readonly kind: FaultKind | typeof PINNED;
   readonly from: number;
@@ -31,7 +30,6 @@ const PINS = [0.1, 0.6];
 const PIN_SHARE = 0.04;
 const LONGEST_PIN = 300;
 
-/** How long a slow platform holds a request, in ms. */
 const HOLD_MS = 1_500;
 
 /** Plans a run. Faults follow one another between 5 and 95 % of the run, and a reader pins the WAL twice. */
@@ -55,7 +53,6 @@ export function planOf(seed: number, seconds: number): Span[] {
   return [...pins, ...faults];
 }
 
-/** Carries out the plan. Resolves after its last fault. */
 export async function inflictBadLuck(
   world: World,
   spans: readonly Span[],

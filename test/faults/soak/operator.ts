@@ -17,7 +17,6 @@ export class Operator {
     this.#world = world;
   }
 
-  /** Decides about all dead letters. Resolves to how many there were. */
   async round(): Promise<number> {
     const { events } = await this.#inbox<{ events: DeadLetter[] }>("list", "--limit", "1000");
     const { written } = this.#world.ledger;

@@ -92,7 +92,6 @@ const PIN_MINUTES = 60;
 const PARTS = 48;
 
 export interface Verdict {
-  /** The report, in Markdown. */
   readonly table: string;
   readonly violations: readonly string[];
 }

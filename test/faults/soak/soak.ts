@@ -11,10 +11,8 @@ import { judgeSeries, type Sample, takeSample } from "./series.ts";
 
 export interface SoakOptions {
   readonly seed: number;
-  /** Maximum number of events per second. A busy machine may achieve less. */
   readonly rate: number;
   readonly seconds: number;
-  /** The load continues until this many events have been made. Default: 0. */
   readonly atLeast?: number;
   readonly sampleMs: number;
   readonly progress: (line: string) => void;
@@ -83,7 +81,6 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
     await world.close();
   }
 
-  /** Samples the process, and checks the acknowledged events while their ids are kept. */
   async function watch(): Promise<void> {
     const began = performance.now();
     while (!signal.aborted) {

@@ -20,7 +20,6 @@ const TIMEOUT_MS = 300_000;
 
 const modules = await installPeer("authors");
 
-/** Columns of the table on the page. */
 const authors: Readonly<Record<string, CreateAuthor>> = {
   grammY: () => GrammyAuthor.create(modules),
   Bolt: () => BoltAuthor.create(modules),

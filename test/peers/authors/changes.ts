@@ -6,7 +6,6 @@ export class Changes {
     for (const look of this.#watchers) look();
   }
 
-  /** Resolves as soon as the condition holds. Checks it at each change. */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { codeBlocks, type Page, pages } from "../../docs/markdown.ts";
 import { first } from "../../support/first.ts";
 
-/** The page with the bots and their outcomes. */
 export const page: Page = first(
   pages.filter(({ path }) => path === join("docs", "guides", "migrating.md")),
 );

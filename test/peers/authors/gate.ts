@@ -22,7 +22,6 @@ export class Gate {
     this.#target = target;
   }
 
-  /** Opens a gate that closes when the test ends. */
   static async to(target: string): Promise<Gate> {
     const server = createServer();
     const { url } = await listenUntilEnd(server);

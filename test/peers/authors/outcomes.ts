@@ -7,7 +7,6 @@ import type { Author, Moment } from "./peer.ts";
 /** Time limit for the first message, in ms. Longer than the ten seconds that a resumed run waits after a crash. */
 const PATIENCE_MS = 15_000;
 
-/** Time within which a repeated message would arrive, in ms. */
 const REPEAT_MS = 3_000;
 
 /** The next 09:00 in Paris that is at least two hours away. */
@@ -68,7 +67,6 @@ export async function remindedTorn(create: CreateAuthor): Promise<string> {
   return await teas(author);
 }
 
-/** Runs several instances, all of which try to make the 09:00 post. */
 export async function posted(create: CreateAuthor, instances: number): Promise<string> {
   const { author, bots } = await startedInTime(create, instances);
   const posts = await times(author, () => author.posts.length);

@@ -13,19 +13,15 @@ export type Moment = "done" | "replied" | "replying";
 
 /** A framework's bot with a fake of its platform. */
 export interface Author {
-  /** Notifies the test when the platform's state changes. */
   readonly changes: Changes;
   readonly seen: readonly string[];
   readonly posts: readonly string[];
-  /** Starts another process of the bot. Resolves once it accepts events. */
   start(options?: StartOptions): Promise<TestProcess>;
-  /** Resolves when the bot reaches this point of the next message. */
   reaches(moment: Moment): Promise<void>;
   /** Resolves when one of the bot's posts has reached the gate. */
   posting(moment: "replied" | "replying"): Promise<void>;
   say(text: string): Promise<void>;
   /** Repeats deliveries that a bot killed at this point did not acknowledge. */
   redeliver(moment: Moment): Promise<void>;
-  /** Resolves once the bot has handled Ada's messages. */
   settled(): Promise<void>;
 }

@@ -4,7 +4,6 @@ import { text } from "node:stream/consumers";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { Changes } from "./changes.ts";
 
-/** Ada's conversation with the app. */
 const CHANNEL = "D0001";
 const USER = "U0001";
 const TEAM = "T0001";
@@ -42,7 +41,6 @@ export class Slack {
     await this.#deliver(command === undefined ? this.#event(words) : commandOf(command, args));
   }
 
-  /** Delivers the last event again, as if its acknowledgement had been lost. */
   async redeliver(): Promise<void> {
     if (this.#last === undefined) throw new Error("nothing was delivered");
     const retry = { "x-slack-retry-num": "1", "x-slack-retry-reason": "http_timeout" };

@@ -3,7 +3,6 @@ import { json } from "node:stream/consumers";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { Changes } from "./changes.ts";
 
-/** The chat between Ada and the bot. */
 const CHAT = { id: 1, type: "private", first_name: "Ada" };
 
 interface Update {
@@ -47,7 +46,6 @@ export class Telegram {
     this.#serve();
   }
 
-  /** Resolves once the bot has confirmed every update and is polling again. */
   async settled(): Promise<void> {
     await this.changes.until(() => this.#updates.length === 0 && this.#waiting !== undefined);
   }

@@ -16,7 +16,6 @@ async function poll(platform: Platform, query = "", token = platform.apiKey): Pr
   return body;
 }
 
-/** Follows the cursor until it reaches an empty page. */
 async function follow(platform: Platform, token: string, query = "?limit=3"): Promise<string[]> {
   const seen: string[] = [];
   let { events, cursor } = await poll(platform, query, token);

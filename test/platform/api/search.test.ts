@@ -16,7 +16,6 @@ async function search(platform: Platform, q: string, more = ""): Promise<Found> 
 
 const idsOf = ({ items }: Found) => items.map(({ id }) => id);
 
-/** Starts a platform on which cleo and cleon have each posted about clouds. */
 async function run(): Promise<Platform> {
   const platform = await runPlatform();
   act(platform, "mention", { from: "cleo", text: "Clouds, cleo's" });

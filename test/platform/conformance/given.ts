@@ -5,10 +5,6 @@ interface GivenPlatform {
   readonly globalSetup: string;
 }
 
-/**
- * Returns the settings for running the conformance tests against `CONFORMANCE_URL`, the portal of a running platform.
- * Returns `undefined` if the variable is not set; each test then starts its own platform.
- */
 export function givenPlatform(): GivenPlatform | undefined {
   const address = process.env["CONFORMANCE_URL"];
   if (address === undefined || address === "") return undefined;

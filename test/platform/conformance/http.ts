@@ -46,12 +46,10 @@ export function post<T = Refusal>(
   return call<T>(world, "POST", path, { body, ...(token === undefined ? {} : { token }) });
 }
 
-/** Sends a GET that must succeed. Returns the body. */
 export async function read<T>(world: World, path: string, token?: string): Promise<T> {
   return succeeded(await get<T>(world, path, token));
 }
 
-/** Sends a write that must succeed. Returns the body. */
 export async function write<T>(
   world: World,
   path: string,
@@ -88,7 +86,6 @@ export function expectRefusal(
   });
 }
 
-/** Sends a request. `path` is relative to the origin. */
 export async function answer<T>(
   world: Pick<World, "url" | "fetch">,
   path: string,

@@ -3,10 +3,8 @@ import { test } from "vitest";
 import { type RuleId, rules } from "./rules.ts";
 import { elsewhere, openWorld, type World } from "./world.ts";
 
-/** Responds to a download by its path, in place of a public server. */
 export type Respond = (response: ServerResponse, path: string) => void;
 
-/** Tests one rule from the document on a platform in its initial state. */
 export function rule(id: RuleId, show: (world: World) => Promise<void>): void {
   test(nameOf(id), async () => show(await openWorld()));
 }

@@ -3,10 +3,8 @@ import { expect, test } from "vitest";
 import { refusals } from "../../contract/refusal-contract.ts";
 import { rules, sectionOf } from "./rules.ts";
 
-/** The rules in section 7, from its table. */
 const tabulated = Object.keys(refusals).map((id) => ({ id, file: "section-7.test.ts" }));
 
-/** The rules covered by the tests in this folder, with their files. */
 const shown = readdirSync(import.meta.dirname)
   .filter((name) => /^section-\d.*\.test\.ts$/.test(name))
   .flatMap((file) => {

@@ -18,7 +18,6 @@ import type { World } from "./world.ts";
 
 /** Sections 2, "Upload", "Image" and "Post / feed item / comment". */
 
-/** Downloads from a public URL, without a token. */
 async function download(world: World, url: string): Promise<Buffer> {
   const response = await world.fetch(url);
   expect(response.status).toBe(200);

@@ -12,7 +12,6 @@ import type { World } from "./world.ts";
 
 const png = await image();
 
-/** Files by path, in place of a public server. */
 const internet: Respond = (response, path) => {
   if (path === "/moved.png") response.writeHead(302, { location: "/image.png" }).end(png);
   else if (path === "/page") response.setHeader("content-type", "text/html").end("<html></html>");

@@ -103,7 +103,6 @@ export async function freeze(world: World): Promise<void> {
   await control(world, "PUT", "/clock", { frozen: true });
 }
 
-/** Returns the platform's time, in ms since 1970. */
 export async function now(world: World): Promise<number> {
   return Date.parse((await control<{ now: string }>(world, "GET", "/clock")).now);
 }

@@ -23,7 +23,6 @@ export interface Upload {
   readonly bytes: number;
 }
 
-/** A post, a feed item or a comment. */
 export interface Content {
   readonly id: string;
   readonly type: string;

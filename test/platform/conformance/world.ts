@@ -15,7 +15,6 @@ declare module "vitest" {
 export interface World {
   readonly url: string;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** A bot token with every scope. */
   readonly token: string;
   readonly controlToken: string;
   /** Position in the timeline when the test began. */

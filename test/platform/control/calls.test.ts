@@ -195,7 +195,6 @@ test("otherwise the event is guessed: the newest one in the same place that the 
   expect(await guess("/posts/p_2/comments")).toMatchObject({ eventId: quote, guessed: true });
   expect(await guess()).toMatchObject({ eventId: second });
   expect(platform.control.event(second).calls.map(({ guessed }) => guessed)).toEqual([true, true]);
-  // A reset removes the event.
   platform.control.reset();
   expect(await guess("/posts/p_1/comments")).not.toHaveProperty("eventId");
 });
@@ -226,7 +225,6 @@ function endedCall(method: string, bytes: number): EndedCall {
   return { entry, at: 0, request, body: Buffer.alloc(bytes, "x"), answer: undefined };
 }
 
-/** Returns the number of calls kept, including the newest. */
 function countKept(records: CallRecords, added: number): number {
   const numbers = Array.from({ length: added }, (_, index) => added - index);
   const gone = numbers.findIndex((number) => records.find(`call_${number}`) === undefined);

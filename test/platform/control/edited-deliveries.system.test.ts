@@ -22,7 +22,6 @@ test("edited bodies arrive from their shell commands with the same bytes, and si
   expect(script).not.toContain(platform.webhookSecret);
   // A terminal must not interpret any part of the line as a key.
   for (const command of commands) expect(command).not.toMatch(/\p{Cc}/u);
-  // Send the body through standard input, because it may be too long for a CLI argument.
   const child = run("sh", [], { env: { PATH: process.env.PATH ?? "" } });
   child.child.stdin?.end(script);
   expect((await child).stdout.match(/^HTTP\/1\.1 200/gm)).toHaveLength(texts.length);

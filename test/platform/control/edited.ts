@@ -11,7 +11,6 @@ export interface Arrived {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Starts a platform whose webhook accepts any bytes. Records the deliveries. */
 export async function withReceiver(): Promise<{ platform: Platform; arrived: Arrived[] }> {
   const platform = await runPlatform();
   const arrived: Arrived[] = [];

@@ -11,7 +11,6 @@ const upTo = (from: number, to: number) =>
 
 const entry = { kind: "webhook", bot: "bot", change: "saved", reason: "test" } as const;
 
-/** Starts only a timeline and its stream, with a clock for the heartbeat. */
 async function runTimeline() {
   const clock = new ManualClock(0);
   const timeline = new Timeline(clock);

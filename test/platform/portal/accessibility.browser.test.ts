@@ -120,7 +120,6 @@ function measureTargets(): { name: string; width: number; height: number }[] {
   });
 }
 
-/** Runs in the page. */
 function widthOfPage(): number {
   const main = document.querySelector("main")?.scrollWidth ?? 0;
   return Math.max(document.documentElement.scrollWidth, main);
@@ -167,7 +166,6 @@ function watchFocus(): string[] {
   return usable.map(({ outerHTML }, stop) => `${stop} ${outerHTML.slice(0, 120)}`);
 }
 
-/** Runs in the page. */
 function readFocus(): { stop: number; visible: boolean }[] {
   return Reflect.get(window, "__seen");
 }

@@ -50,7 +50,6 @@ test("every view renders user-written text as text: messages, names, posts, comm
 
 const post = `fetch(url + "/control/v1/act", { method: "POST", body: '{"type":"follow","from":"eve"}', `;
 
-/** Scripts that run on a page from another origin, and their expected results. */
 const attacks = [
   [`return await (await fetch(url + "/control/v1/state")).text();`, "failed: TypeError"],
   [
@@ -108,7 +107,6 @@ async function openEvilPage(): Promise<Page> {
   return page;
 }
 
-/** Returns what a script on the page could do to the platform. */
 async function run(page: Page, platform: Platform, script: string): Promise<string> {
   return (await page.evaluate(
     `(async () => { const url = ${JSON.stringify(platform.url)}; ${script} })().then(String, (e) => "failed: " + e.name)`,

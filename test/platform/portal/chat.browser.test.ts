@@ -174,7 +174,6 @@ test("images are chosen, pasted and dropped, sent, and opened in full size, even
   }
 });
 
-/** Runs in the page. */
 function areLoaded(images: readonly Element[]): boolean {
   const pictures = images.filter((each) => each instanceof HTMLImageElement);
   return pictures.length >= 3 && pictures.every((each) => each.naturalWidth > 0);

@@ -21,7 +21,6 @@ test("bots, tokens, blocks, groups and limits are created and removed", async ()
   await makeGroup(platform, page);
 });
 
-/** Creates a user, and then acts as that user in every view. */
 async function actAsCleo(page: Page): Promise<void> {
   const people = card(page, "People");
   await people.getByLabel("Username").fill("@Cleo");

@@ -130,7 +130,6 @@ test("a page needs the control token, reports a lost connection, and continues w
 
 const REFUSED = "rejects this page's control token";
 
-/** Starts platforms on the same port, one after another. */
 async function takePort(): Promise<(controlToken: string) => Promise<Platform>> {
   const port = await reservePort();
   return (controlToken) => runPlatform({ port, controlToken });

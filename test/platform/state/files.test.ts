@@ -22,7 +22,6 @@ async function stateFile(sql = ""): Promise<string> {
   return database(file, sql);
 }
 
-/** Unusable files, and the error message that each should cause. */
 const unusable: readonly [string, () => string | Promise<string>, RegExp][] = [
   [
     "no SQLite file",

@@ -292,7 +292,6 @@ const foreign = (sql: string) => {
   return bytes;
 };
 
-/** A state file in the first version's format, with one event. */
 const firstVersion = `
   ${readFileSync(join(PLATFORM_SCHEMA, "001_platform.sql"), "utf8")}
   INSERT INTO user VALUES (1, 'bot', 'Bot', 1), (2, 'ada', 'Ada', 0);

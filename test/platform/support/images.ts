@@ -3,7 +3,6 @@ import type { ImageKind } from "../../faces/core.ts";
 import type { Platform } from "../../faces/platform.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
 
-/** An image in a post, comment or message. Messages have no `thumbUrl`. */
 export interface Image {
   readonly url: string;
   readonly thumbUrl?: string | null;
@@ -24,7 +23,6 @@ export const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"
 
 const made = new Map<ImageKind, Promise<Buffer>>();
 
-/** Returns a real image of 9 × 7 pixels. */
 export async function image(kind: ImageKind = "png"): Promise<Buffer<ArrayBuffer>> {
   const pixels = sharp({ create: { width: 9, height: 7, channels: 3, background: "teal" } });
   const bytes = made.get(kind) ?? pixels.toFormat(kind).toBuffer();
@@ -51,7 +49,6 @@ export function uploadBytes<T = Upload>(
   });
 }
 
-/** Uploads a form as a browser does. */
 export async function uploadForm<T = Upload & ErrorBody>(
   platform: Platform,
   form: FormData,

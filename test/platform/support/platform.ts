@@ -36,7 +36,6 @@ export async function runPlatform(options: ListenOptions = {}): Promise<Platform
   return platform;
 }
 
-/** Returns the header that every request to /control/v1 needs. */
 export function withControlToken({ controlToken }: Platform): Record<string, string> {
   return { "X-Control-Token": controlToken };
 }

@@ -13,11 +13,9 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Returns the event ids in each delivery. */
   readonly batches: () => string[][];
 }
 
-/** Responds to a delivery. `nth` counts deliveries, starting at 1. */
 export type Respond = (response: ServerResponse, nth: number) => void;
 
 const ok: Respond = (response) => response.writeHead(200).end();

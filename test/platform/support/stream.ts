@@ -1,13 +1,11 @@
 import { onTestFinished } from "vitest";
 
-/** A stream message, with the fields of a browser's EventSource. */
 export interface StreamMessage {
   readonly event: string | undefined;
   readonly id: string | undefined;
   readonly data: string;
 }
 
-/** The messages and comments received from `GET /control/v1/stream`. */
 export class StreamReader {
   readonly messages: StreamMessage[] = [];
   readonly comments: string[] = [];

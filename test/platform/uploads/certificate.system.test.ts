@@ -26,7 +26,6 @@ function download(port: number, authority?: Certificate): Promise<Uint8Array> {
   return get(`https://bot.example.org:${port}/a.png`, new AbortController().signal);
 }
 
-/** Starts a server with this certificate, and records the requested paths. */
 async function serve({ cert, key }: Certificate): Promise<{ port: number; asked: string[] }> {
   const asked: string[] = [];
   const identity = { cert: readFileSync(cert), key: readFileSync(key) };

@@ -1,9 +1,7 @@
 import { createHook } from "node:async_hooks";
 import { onTestFinished } from "vitest";
 
-/** Connections and lookups made by this process since the count began. */
 export interface Counted {
-  /** Number of TCP connections. */
   readonly count: number;
   /** Number of names that the process asked the system to resolve. */
   readonly lookups: number;

@@ -7,7 +7,6 @@ import { request, runPlatform } from "../support/platform.ts";
 import { countConnections } from "./connections.ts";
 import { imageServer } from "./image-server.ts";
 
-/** Returns a DNS lookup that always resolves to these addresses. */
 function resolvesTo(...addresses: string[]) {
   return async (): Promise<LookupAddress[]> =>
     addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));

@@ -22,7 +22,6 @@ const webp = sampleOf("webp");
 const avif = sampleOf("avif");
 const sample = (name: string) => samples.find((one) => one.name === name)?.bytes ?? Buffer.alloc(0);
 
-/** Returns the offset of a JPEG's frame header, whichever type it has. */
 const frameOf = (bytes: Buffer) =>
   Math.max(bytes.indexOf("ffc0", "hex"), bytes.indexOf("ffc2", "hex"));
 

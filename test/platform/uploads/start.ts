@@ -45,13 +45,10 @@ export async function startWithDownloads(
   return platform;
 }
 
-/** A platform whose downloads wait until the test releases them. */
 export interface HeldDownloads {
   readonly platform: Platform;
   upload(): Promise<Answer<ErrorBody>>;
-  /** Resolves once the first download request has arrived. */
   readonly asked: Promise<void>;
-  /** Responds to all current and future downloads. */
   go(): void;
 }
 

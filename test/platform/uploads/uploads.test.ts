@@ -112,7 +112,6 @@ test.each(cases)("%s: 400 VALIDATION", async (_, body) => {
 test("a JPEG is measured even after many metadata segments", async () => {
   const platform = await runPlatform();
   const jpeg = await image("jpeg");
-  // Ten comments of nearly 64 KB each, directly after the image's start.
   const segment = Buffer.alloc(65_000, "x");
   segment.set([0xff, 0xfe, (segment.length - 2) >> 8, (segment.length - 2) & 0xff]);
   const comments = Array.from({ length: 10 }, () => segment);

@@ -32,7 +32,6 @@ async function runEndpoint(answer: (seen: Seen, ...http: Parameters<RequestListe
 
 const ok: Parameters<typeof runEndpoint>[0] = (_seen, _request, response) => void response.end();
 
-/** Makes events one after another until a delivery reuses a connection. */
 async function deliverUntilReused(platform: Platform, seen: readonly Seen[]) {
   for (;;) {
     const [id = ""] = ids(act(platform, "follow"));

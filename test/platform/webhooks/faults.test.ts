@@ -14,7 +14,6 @@ interface Stage {
   readonly receiver: Receiver;
 }
 
-/** Starts a platform with a stopped clock, whose webhook points to a receiver. */
 async function stage(...answers: number[]): Promise<Stage> {
   const clock = new ManualClock(1_700_000_000_000);
   // This random source always picks the last remaining element, so shuffling reverses the events.

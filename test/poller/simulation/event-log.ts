@@ -9,9 +9,7 @@ export interface LogEvent {
   readonly madeAt: number;
   /** When the event becomes readable and is sent. Some rows commit late. */
   readonly committedAt: number;
-  /** False if the event's date cannot be used. */
   readonly hasDate: boolean;
-  /** The event in wire format, dated by the platform's clock. */
   readonly wire: object;
 }
 
@@ -29,7 +27,6 @@ export type EventLogOptions = Pick<Schedule, "scopes" | "cursorAtEnd" | "refuses
 
 /** The event log, with the rules for `GET /events` (section 4 of the platform document). */
 export class EventLog {
-  /** Events that are committed and not trimmed, in id order. */
   #entries: LogEvent[] = [];
   readonly #seqs = new Map<string, number>();
   readonly #scopes: Scopes;
@@ -52,7 +49,6 @@ export class EventLog {
     this.#entries.splice(at, 0, event);
   }
 
-  /** Drops events committed before this time. Returns the dropped events. */
   trim(before: number): LogEvent[] {
     const gone = this.#entries.filter(({ committedAt }) => committedAt < before);
     if (gone.length > 0) {

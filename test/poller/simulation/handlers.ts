@@ -6,7 +6,6 @@ export interface HandlersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly perMinute: number;
-  /** Makes one request to the platform on behalf of a handler. */
   readonly call: (signal: AbortSignal) => Promise<void>;
   /** Events that have no reply yet. Handlers remove the events they reply to. */
   readonly unanswered: Set<string>;
@@ -30,7 +29,6 @@ export class Handlers {
     this.#untilAnswered(id).catch(() => undefined);
   }
 
-  /** Runs a read of the log within the shared budget. */
   async share<T>(purpose: LogPurpose, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
     const permit = await this.#limiter.take(purpose, signal);
     return await read().finally(() => permit.end());

@@ -5,11 +5,9 @@ import { SILENCE_MS } from "./schedule.ts";
 
 export interface Span {
   readonly from: number;
-  /** Infinity while the span lasts. */
   to: number;
 }
 
-/** One process of the bot, and its mode switches. */
 export interface Life extends Span {
   readonly switches: { readonly at: number; readonly to: Mode; readonly reason: string }[];
 }
@@ -26,7 +24,6 @@ export class RunRecord {
   readonly broughtAt: Map<string, number> = new Map();
   /** When the webhook delivered new events of each type. */
   readonly typeBroughtAt: Map<string, number[]> = new Map();
-  /** When the log was read. */
   readonly requestsAt: number[] = [];
   /** When the platform counted a request, including the handlers' requests. */
   readonly countedAt: number[] = [];

@@ -17,7 +17,6 @@ const HOUR = 3_600_000;
 /** In ms. The poller rereads an event for a minute, and an audit may be in progress when the minute ends. */
 const SETTLED_MS = 10 * 60_000;
 
-/** Counts the requests by what the bot was doing. */
 export function requestsOf(record: RunRecord, schedule: Schedule): Requests {
   const sum = { quietHours: 0, quiet: 0, quietExcess: 0, pollingHours: 0, polling: 0 };
   // A rejected cursor costs one request.

@@ -9,7 +9,6 @@ export interface SimulationPlan {
   readonly schedules: number;
   /** Seed of a single schedule, as shown in a violation. */
   readonly only?: number | undefined;
-  /** Skips longer schedules. Default: no limit. */
   readonly maxHours?: number;
 }
 

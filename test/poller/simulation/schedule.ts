@@ -24,7 +24,6 @@ export interface Schedule {
   readonly scopes: Scopes;
   readonly ids: IdScheme;
   readonly startFrom: "now" | "oldest";
-  /** Number of events in the log before the first start. */
   readonly before: number;
   readonly clockOffMs: number;
   /** Fraction of rows that commit up to a minute late. */

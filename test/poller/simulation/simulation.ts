@@ -31,7 +31,6 @@ export class Simulation {
   #handlers: Handlers | undefined;
   #clockOffset = 0;
   #luckyUntil = 0;
-  /** Active outages by kind. */
   readonly #on = new Map<Outage["kind"], number>();
 
   constructor(schedule: Schedule) {

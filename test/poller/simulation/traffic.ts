@@ -14,7 +14,6 @@ const rates = {
   bursts: { pause: 90 * MINUTE, most: 160 },
 };
 
-/** Calls `make` with a type at random times until the end. */
 export function startTraffic(
   schedule: Schedule,
   clock: Clock,

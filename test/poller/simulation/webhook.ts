@@ -5,7 +5,6 @@ import type { LogEvent } from "./event-log.ts";
 export interface WebhookOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Number of consecutive failures that disable the webhook. */
   readonly disableAfter: number;
   /** True if events from before and during the outage are sent once the webhook is enabled again. */
   readonly keepsBacklog: boolean;
@@ -15,7 +14,6 @@ export interface WebhookOptions {
   /** Returns false for any status except 2xx. */
   readonly send: (events: readonly LogEvent[]) => boolean;
   readonly onDisabled: () => void;
-  /** Called after each batch that leaves old events waiting. */
   readonly onBehind: () => void;
 }
 

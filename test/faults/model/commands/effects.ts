@@ -68,7 +68,6 @@ function effectsOf(some: Shape, n: number, lane: string, model: InboxModel): Mod
   const { timer, cancel } = some;
   const set = timer && { lane, name: NAME, ...timer, eventId: `timer:${n}`, body: "1" };
   return {
-    // A state that does not exist need not be deleted.
     states: value === undefined && version === undefined ? [] : [{ key: some.key, value, version }],
     timers: set ? [set] : [],
     cancels: cancel === null ? [] : [{ lane, name: NAME, key: cancel }],

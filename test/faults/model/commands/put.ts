@@ -7,7 +7,6 @@ import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, type World } from "../world.ts";
 
-/** A batch that may contain duplicates, known events, unusable events and cursors. */
 export interface Batch {
   readonly events: readonly NewEvent[];
   readonly source: Source;

@@ -10,7 +10,6 @@ import { refOf, STEPS } from "./steps.ts";
 
 export const ask: Arbitrary<Command> = fc.constant(command("ask everything", askEverything));
 
-/** Compares the results of all read-only calls. */
 export async function askEverything(model: InboxModel, world: World): Promise<void> {
   const { inbox } = world.store;
   assert.deepEqual(await inbox.stats(), model.stats(), "stats");

@@ -1,7 +1,6 @@
 import type { TimelineRecord } from "../../../faces/platform.ts";
 import type { CallRecord, TimelineEntry } from "../face.ts";
 
-/** Creates timeline entries, numbered starting at 1. */
 export function timelineOf(...records: readonly TimelineRecord[]): readonly TimelineEntry[] {
   return records.map((record, index) => {
     return { seq: index + 1, at: "2026-11-22T10:00:00.000Z", ...record };

@@ -13,7 +13,6 @@ import { said } from "./entries.ts";
 const checkout = fileURLToPath(new URL("../../../../", import.meta.url));
 const installed = join(checkout, "node_modules");
 
-/** Creates a bot from the "starter" template, with this checkout's sources, and replaces its tests. */
 function starterWith(fixtures: readonly Fixture[]): string {
   const folder = temporaryFolder();
   cpSync(join(checkout, "templates", "starter"), folder, { recursive: true });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { installPeer } from "../../../peers/install.ts";
 
-/** The fields of axe-core's results that these tests use. */
 interface Results {
   readonly violations: readonly {
     readonly id: string;
@@ -21,7 +20,6 @@ const options: Readonly<Record<Rules, object>> = {
   others: { rules: { "color-contrast": { enabled: false } } },
 };
 
-/** Returns axe-core's violations on the current page. The first call may install axe-core. */
 export async function violationsOf(page: Page, rules: Rules = "all"): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) {
     const path = join(await installPeer("accessibility"), "axe-core/axe.js");

@@ -4,12 +4,10 @@ import type { Bot, BotOptions } from "../../../../src/index.ts";
 import type { ListenOptions, Platform } from "../../../faces/platform.ts";
 import { runBot, runPlatform } from "../../../support/running-bot.ts";
 
-/** Timeout of any browser action, in ms. */
 const PATIENCE_MS = 10_000;
 
 let connection: Promise<Browser> | undefined;
 
-/** Connects this worker to the run's browser, only once. */
 function connectBrowser(): Promise<Browser> {
   const found = inject("browser");
   if ("missing" in found) throw new Error(found.missing);
@@ -23,7 +21,6 @@ export interface OpenOptions {
   readonly bot?: BotOptions;
   readonly platform?: ListenOptions;
   readonly window?: BrowserContextOptions;
-  /** URL fragment of a view, such as `#/events`. */
   readonly address?: string;
 }
 
@@ -85,7 +82,6 @@ export async function openWindow(window: BrowserContextOptions = {}): Promise<Pa
   return await context.newPage();
 }
 
-/** Collects the page's uncaught exceptions and policy violations. */
 function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
@@ -97,7 +93,6 @@ function complaintsOf(page: Page): string[] {
   return complaints;
 }
 
-/** Polls the page until it returns the expected value. */
 export async function eventually(read: () => Promise<unknown>, expected: unknown): Promise<void> {
   await expect.poll(read, { timeout: PATIENCE_MS }).toEqual(expected);
 }
