@@ -17,7 +17,7 @@ export function profileOf({ username, name }: Profile): Profile {
 
 /** A new account: a user, or a new app's bot. */
 export interface AccountInput {
-  /** 1 to 30 letters, digits, dots, dashes, underscores. */
+  /** 1 to 30 letters, digits, dots, dashes and underscores. */
   readonly username: string;
   /** 1 to 100 characters. Default: the capitalized username. */
   readonly name?: string | undefined;
@@ -89,7 +89,7 @@ export interface BlockInput {
   readonly by: string;
   /** Username of the blocked account. Default: the first bot. */
   readonly whom?: string | undefined;
-  /** Default true. */
+  /** True sets the block; false lifts it. Default true. */
   readonly blocked?: boolean | undefined;
 }
 

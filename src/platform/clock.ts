@@ -29,7 +29,7 @@ const saved: z.ZodType<ClockSetting> = z
   .catch(MACHINE_TIME);
 
 interface Timer {
-  /** On this clock, in ms since 1970. */
+  /** Due time on this clock, in ms since 1970. */
   due: number;
   readonly fn: () => void;
   readonly options: TimerOptions;

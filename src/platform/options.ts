@@ -29,11 +29,11 @@ export interface PlatformOptions {
    */
   readonly retryIntervalMs?: number | undefined;
   /**
-   * Number of consecutive failures after which the webhook is disabled, at least 1. Default 20, because the platform
-   * document does not specify the number.
+   * Number of consecutive failures after which the webhook is disabled, at least 1. Default 20. The platform document
+   * does not specify a number.
    */
   readonly disableAfter?: number | undefined;
-  /** Delivery timeout in ms, at least 1. Default 10,000, because the platform document does not specify a timeout. */
+  /** Delivery timeout in ms, at least 1. Default 10,000. The platform document does not specify a timeout. */
   readonly deliveryTimeoutMs?: number | undefined;
   /**
    * Rate limit and daily quotas of each app: 0 to 1,000,000, or `null` for unlimited. Default: the limits in the state

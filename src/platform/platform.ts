@@ -126,9 +126,7 @@ export class Platform {
   readonly portalUrl: string;
   /** The operations of `/control/v1`, in process: actions by users, webhook configuration, faults. */
   readonly control: Control;
-  /**
-   * Token for requests to `/control/v1`, sent as `X-Control-Token`. Every startup creates a new one unless it is set.
-   */
+  /** Token for requests to `/control/v1`, sent as `X-Control-Token`. By default, every startup creates a new token. */
   readonly controlToken: string;
   readonly #parts: Parts;
   readonly #closers: (() => Promise<void>)[] = [];

@@ -228,7 +228,7 @@ export class Extensions {
   }
 }
 
-/** Returns the server's origin, using a loopback address if the server listens on every address. */
+/** Returns the server's origin, with a loopback address if the server listens on all interfaces. */
 function origin(host: string, { address, port, family }: AddressInfo): string {
   if (host === "localhost") return `http://localhost:${port}`;
   if (address === "0.0.0.0" || address === "127.0.0.1") return `http://127.0.0.1:${port}`;

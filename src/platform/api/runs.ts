@@ -68,7 +68,6 @@ function originHere(url: string): string | undefined {
   return isHere ? target.origin : undefined;
 }
 
-/** Adds the runs that bots report to the timeline. */
 export class RunReports {
   readonly #options: RunReportsOptions;
   readonly #bots = new Map<string, BotAddress | undefined>();
@@ -81,7 +80,6 @@ export class RunReports {
     return [...this.#bots.keys()];
   }
 
-  /** Returns the URL that a bot has reported, and the token that the bot used for the report. */
   addressOf(username: string): BotAddress | undefined {
     return this.#bots.get(username);
   }

@@ -23,7 +23,6 @@ export function authenticate(tokens: Tokens, request: Request): Grant {
   throw new PlatformError(401, "UNAUTHORIZED", message, { "WWW-Authenticate": "Bearer" });
 }
 
-/** Returns the bearer token, or `undefined` if the request has none. */
 export function bearerIn(headers: Headers): string | undefined {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get("authorization") ?? "")?.[1];
 }

@@ -23,9 +23,9 @@ export interface ImageView {
   readonly url: string;
   /** `null` if there is no preview (section 2 of the platform document). */
   readonly thumbUrl: string | null;
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number;
-  /** Pixels. */
+  /** In pixels. */
   readonly height: number;
 }
 

@@ -54,7 +54,7 @@ export type ControlComment = CommentView & { readonly replyToId: string | null }
 
 /** Selects messages in a conversation. */
 export interface MessagesInput {
-  /** 1 to 50. Default 20. */
+  /** Page size, 1 to 50. Default 20. */
   readonly limit?: number | undefined;
   /** Id of a message. Selects the messages before it. Default: the newest messages. */
   readonly before?: string | undefined;

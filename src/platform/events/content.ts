@@ -75,7 +75,7 @@ function messageNotices({ people, conversations }: Store, message: Message): Not
     .map((recipient) => ({ recipient, event: { type: "dm.message", payload } }));
 }
 
-/** Returns the authors of the post or comment that the content answers or quotes, in order of priority. */
+/** Returns the authors to notify about a reply, comment or quote, in order of priority. */
 function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
   if ("post" in content) {
     const { quoted } = content;

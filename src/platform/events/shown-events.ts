@@ -89,7 +89,7 @@ export function ownEntry(
   throw invalid(`several bots have an event ${id}; set bot to one of ${[...bots].join(", ")}`);
 }
 
-/** A quote has two posts: the quoted one and the new one. */
+/** Returns the conversation or posts of an event. A quote has two posts: the quoted one and the new one. */
 function placesOf(event: LoggedEvent): readonly string[] {
   const payload: Readonly<Record<string, unknown>> = { ...eventOf(event).payload };
   const { conversationId, postId, entityId } = payload;

@@ -15,7 +15,7 @@ export interface ApiFault {
   readonly mode: "none" | "hold" | "slow" | "status" | "lose-answer" | "gateway" | "mix";
   /** Requests to match. `write` matches every method except GET and HEAD. */
   readonly match: "write" | "all";
-  /** 300 to 599. */
+  /** HTTP status, 300 to 599. */
   readonly status: number;
   /** Maximum delay in `slow` mode, in ms, 1 to 86,400,000. */
   readonly delayMs: number;

@@ -122,7 +122,7 @@ export class EventFaults {
     return { type: event.type, payload: Object.fromEntries(fields) };
   }
 
-  /** Adds the events that are due to the log, and schedules the next call. */
+  /** Adds due events to the log, and schedules the next call. */
   wake(): void {
     this.stop();
     const { store, clock, onEvents } = this.#options;

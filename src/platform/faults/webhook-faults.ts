@@ -24,7 +24,7 @@ export interface WebhookFault {
    * after `delayMs`.
    */
   readonly mode: "none" | DeliveryFault;
-  /** 300 to 599. */
+  /** HTTP status, 300 to 599. */
   readonly status: number;
   /** Delay in ms on the platform's clock, 1 to 86,400,000. */
   readonly delayMs: number;

@@ -12,7 +12,7 @@ export interface BodyLimit {
   readonly tooLarge: () => PlatformError;
   /** Default: the budget shared by all API bodies. */
   readonly budget?: BodyBudget;
-  /** Default 10,000. */
+  /** Timeout in ms. Default 10,000. */
   readonly timeoutMs?: number;
 }
 

@@ -1,7 +1,7 @@
 import { invalid, type PlatformError } from "../error.ts";
 import type { Window } from "../store/rows.ts";
 
-/** Largest page (section 8 of the platform document). */
+/** Maximum page size (section 8 of the platform document). */
 const MAX_PAGE = 50;
 
 /** Default page size. The platform document does not specify one. */
@@ -47,7 +47,7 @@ export function badCursor(): PlatformError {
 
 /** Selects a page of a list. */
 export interface PageInput {
-  /** 1 to 50. Default 20. */
+  /** Page size, 1 to 50. Default 20. */
   readonly limit?: number | undefined;
   /** The previous page's `nextCursor`. */
   readonly cursor?: string | undefined;

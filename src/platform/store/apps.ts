@@ -99,7 +99,7 @@ export class Tokens {
     return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
   }
 
-  /** The standard token comes first. */
+  /** Returns all of a bot's tokens, the standard token first. */
   allKeysOf(bot: number): string[] {
     const standard = this.standard();
     const own = this.keysOf(bot).map(({ apiKey }) => apiKey);

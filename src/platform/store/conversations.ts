@@ -167,7 +167,7 @@ export class Conversations {
     return this.#latest.all({ ...window, user: user ?? null });
   }
 
-  /** In the order in which the members joined the platform. */
+  /** Returns the members in the order in which they joined the platform. */
   members(seq: number): Member[] {
     return this.#members.all({ seq });
   }
@@ -176,7 +176,7 @@ export class Conversations {
     return this.#page.all(conversation, before, limit);
   }
 
-  /** Oldest first. */
+  /** Returns all messages, oldest first. */
   all(conversation: number): Message[] {
     return this.#all.all(conversation);
   }

@@ -132,8 +132,8 @@ export class EventLog {
   }
 
   /**
-   * Returns the number of a bot's newest event below all its late events, or 0 if there is none. A reader that starts
-   * there misses no event.
+   * Returns the number of the newest event that precedes all of the bot's late events, or 0 if there is none. A reader
+   * that starts there misses no event.
    */
   presentSeq(recipient: number): number {
     return this.#present.get({ recipient })?.seq ?? 0;
@@ -184,7 +184,7 @@ export class LateEvents {
     this.#hold.run(seq, dueAt);
   }
 
-  /** Returns the numbers of the events that are due, in log order. */
+  /** Returns the numbers of the due events, in log order. */
   due(now: number): number[] {
     return this.#due.all(now);
   }

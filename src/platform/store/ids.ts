@@ -10,7 +10,9 @@ export function idOf(prefix: IdPrefix, seq: number): string {
   return `${prefix}_${seq}`;
 }
 
-/** Returns the number in an id of this kind, or `undefined` for any other text. Each id has only one spelling. */
+/**
+ * Returns the number in an id of this kind, or `undefined` for any other text, so that each id has only one spelling.
+ */
 export function seqOf(prefix: IdPrefix, id: string): number | undefined {
   const [, kind, digits] = /^([a-z]+)_([1-9][0-9]{0,14})$/.exec(id) ?? [];
   return kind === prefix ? Number(digits) : undefined;

@@ -90,7 +90,7 @@ function toUser(row: UserRow): User {
   return { seq: row.seq, username: row.username, name: row.name, isBot: row.is_bot === 1 };
 }
 
-/** A block: the usernames of the blocking account and the blocked account. */
+/** Usernames of the blocking account and the blocked account. */
 export interface Block {
   readonly by: string;
   readonly whom: string;

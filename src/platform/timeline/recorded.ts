@@ -12,7 +12,7 @@ export interface RecordedResponse {
   /** HTTP status. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Up to 64 KB, decoded as UTF-8. */
+  /** First 64 KB of the body, decoded as UTF-8. */
   readonly body: string;
   /** True if the body was too long or incomplete. */
   readonly truncated: boolean;

@@ -22,7 +22,7 @@ export class Timeline {
     this.#clock = clock;
   }
 
-  /** 0 if there are no entries. */
+  /** Number of the newest entry, or 0 if there is none. */
   get last(): number {
     return this.#last;
   }
@@ -121,7 +121,7 @@ export type EntryOf<K extends TimelineRecord["kind"]> = Extract<TimelineEntry, {
 export interface WaitOptions {
   /** Ignores entries up to this number. Default 0, which includes past entries. */
   readonly after?: number | undefined;
-  /** In real time. Default 10,000. */
+  /** Timeout in real time, in ms. Default 10,000. */
   readonly timeoutMs?: number | undefined;
 }
 

@@ -36,7 +36,7 @@ export function wordsOf(entry: TimelineRecord): string {
   }
 }
 
-/** For example: "attempt 2 failed: TypeError: ...  next attempt in 4 s". */
+/** Describes a handler run: "attempt 2 failed: TypeError: ...  next attempt in 4 s". */
 export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport): string {
   const number = `attempt ${attempt}`;
   if (outcome === "done") return `${number} handled  ${ms} ms`;

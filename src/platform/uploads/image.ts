@@ -40,7 +40,6 @@ const readers: Readonly<Record<ImageKind, (bytes: Buffer) => Size | undefined>> 
   avif: avifSize,
 };
 
-/** Returns the size from the headers, or `undefined` if they are damaged or truncated. */
 function sizeOf(bytes: Buffer, kind: ImageKind): Size | undefined {
   try {
     return readers[kind](bytes);

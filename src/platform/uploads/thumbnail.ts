@@ -9,7 +9,6 @@ const MAX_THUMBNAIL_SIDE = 320;
  */
 const MAX_DECODED_PIXELS = 25_000_000;
 
-/** Decoder timeout for one image. */
 const TIME_LIMIT_S = 5;
 
 /**

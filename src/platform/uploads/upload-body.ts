@@ -76,7 +76,6 @@ function decode(base64: string): Uint8Array {
 /** Name of the only allowed part (section 4 of the platform document). */
 const PART = "file";
 
-/** Maximum size of a part's headers. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
 function isMultipart(request: Request): boolean {

@@ -88,7 +88,6 @@ export class Sender {
     return { at, eventIds, status: null, ms: ms(), error };
   }
 
-  /** Cancels every open request. Later requests fail. */
   close(): void {
     this.#closed = true;
     this.#transport.close();
@@ -102,7 +101,6 @@ export class Sender {
     if (!this.#closed) this.#cutting = new AbortController();
   }
 
-  /** Returns a function that returns the elapsed time in ms, measured with the machine's clock. */
   #stopwatch(): () => number {
     const { real } = this.#clock;
     const began = real.now();

@@ -212,7 +212,6 @@ export class Connections implements Transport {
     });
   }
 
-  /** Cancels every open request and closes every connection. Later requests fail. */
   close(): void {
     this.#closed = true;
     this.cut("the platform stopped");

@@ -104,7 +104,6 @@ export class Webhook {
     return this.view;
   }
 
-  /** Generates a new secret, which signs all later deliveries. */
   regenerateSecret(): string {
     const secret = newWebhookSecret();
     this.#store.webhook.put(this.bot, { ...this.state, secret });

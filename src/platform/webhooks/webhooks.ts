@@ -19,7 +19,6 @@ export class Webhooks {
     this.#options = options;
   }
 
-  /** @param bot `seq` of the app's bot */
   of(bot: number): Webhook {
     return this.#app(bot).webhook;
   }

@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 
-/** In navigation bar order. */
+/** The page's views, in navigation bar order. */
 export const views = ["chat", "events", "state", "webhook", "faults", "settings"] as const;
 export type View = (typeof views)[number];
 

@@ -14,7 +14,7 @@ export function useShownApp() {
   return { apps, app, error, reload };
 }
 
-/** The setting is empty for the first bot. */
+/** Selects a bot. The setting is empty for the first bot. */
 export function lookAt(username: string, apps: readonly AppView[]): void {
   bot.value = username === apps[0]?.bot.username ? "" : username;
 }

@@ -73,7 +73,7 @@ export function Time({ at, by = clockOffset }: TimeProps) {
   );
 }
 
-/** "in 4 s", or "now". */
+/** Shows the remaining time: "in 4 s", or "now". */
 export function Until({ at, by = clockOffset }: TimeProps) {
   const left = Date.parse(at) - ticking.value - by.value;
   return (

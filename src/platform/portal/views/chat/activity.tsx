@@ -7,7 +7,7 @@ import { overview } from "../events/store.ts";
 import { isOwn, keyOfEvent, type Story } from "../events/stories.ts";
 import { ConversationData } from "./conversation-data.tsx";
 
-/** Number of events to list. The Events view lists all of them. */
+/** The Events view lists all events. */
 const LISTED = 8;
 
 /**
@@ -16,7 +16,7 @@ const LISTED = 8;
  */
 export const traced = signal<string>();
 
-/** Maps each message, post and comment to the event that it caused, or to the event that the bot answered with it. */
+/** Maps each message, post and comment to the event that it caused, or to the event that the bot replied to with it. */
 const storyOf = computed(() => {
   const found = new Map<string | undefined, Story>();
   for (const story of overview.value.stories.values()) {

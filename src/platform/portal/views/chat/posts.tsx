@@ -26,7 +26,7 @@ async function act(input: Act): Promise<void> {
 
 export interface PostsProps {
   readonly bot: Profile;
-  /** `undefined` for all posts. */
+  /** The post to show, or `undefined` for all posts. */
   readonly postId: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { AuthorView, ControlConversation } from "../../../types.ts";
 
-/** Ignores groups. */
+/** Finds the direct conversation between two accounts. Ignores groups. */
 export function between(
   all: readonly ControlConversation[],
   one: string,

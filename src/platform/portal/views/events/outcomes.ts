@@ -100,7 +100,7 @@ const acts: Readonly<Record<string, string>> = {
   quote: "quoted it",
 };
 
-/** For example: "mentioned the bot: “hello”". */
+/** Describes the action behind an event: "mentioned the bot: “hello”". */
 export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): string {
   const quoted = text === undefined ? "" : `“${text}”`;
   return [acts[type] ?? type, quoted].filter(Boolean).join(": ") || type;
@@ -108,7 +108,7 @@ export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): st
 
 const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
 
-/** For example: "Webhook disabled: 20 failures in a row". */
+/** Describes a change to the platform: "Webhook disabled: 20 failures in a row". */
 export function changeOf({ entry }: Change): string {
   if (entry.kind === "app") return `@${entry.bot}'s app: ${entry.change}`;
   const detail = entry.kind === "webhook" ? entry.reason : entry.detail;
@@ -119,7 +119,7 @@ export function changeOf({ entry }: Change): string {
   return `${names[entry.kind]} ${entry.change}: ${detail}`;
 }
 
-/** For example: "GET /events". */
+/** Describes requests without an event: "GET /events". */
 export function callOf({ call }: Calls): string {
   const sender = call.doctor === true ? "service-bot doctor: " : "";
   const quoted = call.text === undefined ? "" : ` “${call.text}”`;

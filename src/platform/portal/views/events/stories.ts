@@ -15,7 +15,7 @@ export interface Story {
   readonly parts: readonly Part[];
 }
 
-/** Requests by the bot without an event. Repeated failures share one row with a count. */
+/** Requests by the bot that belong to no event. Repeated failures share one row with a count. */
 export interface Calls {
   readonly kind: "calls";
   readonly call: Call;
@@ -93,7 +93,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
     if (isPart(entry)) {
       const about = eventKeysOf(entry)
         .flatMap((key) => stories.get(key) ?? [])
-        // Ignore repeated reads, because bots read the newest minute of the log again and again.
+        // Ignore repeated reads, because bots reread the newest minute of the log.
         .filter(({ parts }) => !isRead(entry) || !parts.some(isTaken));
       for (const story of about) {
         story.parts.push(entry);
@@ -174,7 +174,7 @@ export function isTaken(part: Part): boolean | undefined {
   return isRead(part) ? true : undefined;
 }
 
-/** Omits repeated errors, and the error already shown above the lines. */
+/** Returns a run's error, unless it repeats an earlier error or is already shown above the lines. */
 export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   const runs = [endOf(parts), ...parts].filter((part) => part?.kind === "run");
   const first = runs.find(
@@ -183,12 +183,12 @@ export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   return first === run && run !== endOf(parts) ? run.error : undefined;
 }
 
-/** Omits the code if the message already begins with it. */
+/** Returns an error's code, unless the message already begins with it. */
 export function codeOf({ code, message }: NonNullable<Run["error"]>): string | undefined {
   return code !== undefined && message.startsWith(code) ? undefined : code;
 }
 
-/** Returns the text to send, and the time (ISO 8601). */
+/** Parses a step's request into the text to send and the time (ISO 8601). */
 export function intentOf(request: string): { readonly text: string; readonly at?: string } {
   try {
     const { text = "", at } = Object(JSON.parse(request));

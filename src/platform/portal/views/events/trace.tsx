@@ -105,7 +105,7 @@ interface FailedRunProps {
 function FailedRun({ run, parts }: FailedRunProps) {
   const { at, eventId, bot, outcome, error, retryInMs } = run;
   const code = error && codeOf(error);
-  // A bot sends the stack only with the first of several equal errors.
+  // A bot sends the stack only with the first of several identical errors.
   const withStack = parts.findLast(
     (part) => part.kind === "run" && part.error?.stack !== undefined,
   );
@@ -154,7 +154,7 @@ function Stack({ stack }: { readonly stack: string }) {
 interface PartRowProps {
   readonly part: Part;
   readonly parts: readonly Part[];
-  /** ISO 8601. */
+  /** Time of the event. ISO 8601. */
   readonly from: string;
 }
 
@@ -208,7 +208,7 @@ const ends: Readonly<Record<EntryOf<"run">["outcome"], OutcomeLabel>> = {
 
 interface LineProps {
   readonly at?: string;
-  /** ISO 8601. */
+  /** Time of the event. ISO 8601. */
   readonly from?: string;
   readonly kind: string;
   readonly what: ComponentChildren;

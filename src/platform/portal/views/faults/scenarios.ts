@@ -199,7 +199,7 @@ export function fieldsOf(scenario: Scenario): readonly FieldSpec[] {
   });
 }
 
-/** Drops empty fields. */
+/** Converts form values to a fault change. Drops empty fields. */
 export function changeOf(scenario: Scenario, values: Values): FaultsChange {
   const { target, fault } = faultOf(scenario);
   const given = namesOf(fault).flatMap((name): [string, number | string][] => {

@@ -15,7 +15,7 @@ export function useStates(prefix: string): Pages<StateView> {
   return usePages(read, { key: `${bot.value} ${prefix}`, concerns });
 }
 
-/** Default: all lanes. */
+/** @param lane default: all lanes */
 export function useTimers(lane?: string): Pages<TimerView> {
   const read = (cursor?: string): Promise<Page<TimerView>> =>
     control.timers({ cursor, ...(lane === undefined ? {} : { lane }) });
