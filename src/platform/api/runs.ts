@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
 import { authenticate, bearerIn } from "./token.ts";
 
-/** In characters. */
+/** Maximum length of a reported text, in characters. */
 const MAX_LENGTH = 10_000;
 
 /** In characters. The id of a cron event contains the cron's name, which may have 100 characters. */
