@@ -79,7 +79,7 @@ export function answerOf(answer: Parameters<typeof isFailed>[0]): OutcomeLabel {
   const { status } = answer;
   return {
     tone: isFailed(answer) ? "bad" : "plain",
-    text: status === null ? "no answer" : `${status}`,
+    text: status === null ? "no response" : `${status}`,
   };
 }
 
