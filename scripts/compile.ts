@@ -72,7 +72,6 @@ async function writeDeclarations(
 /** TypeScript keeps `./x.ts` in declarations, but some editors read only `./x.js`. */
 const RELATIVE_TS = /((?:\bfrom|\bimport)\s*\(?\s*")(\.{1,2}\/[^"]+)\.ts(")/g;
 
-/** Marks a declaration and its imports as needed, and rewrites the imports to `.js`. */
 async function keepDeclaration(file: string, needed: Set<string>): Promise<void> {
   if (needed.has(file)) return;
   needed.add(file);
@@ -98,7 +97,6 @@ async function copyAssets(outDir: string): Promise<void> {
   }
 }
 
-/** Makes the CLI executable in a checkout. In an installed package, npm does this. */
 async function makeExecutable(file: string): Promise<void> {
   const text = await readFile(file, "utf8");
   if (!text.startsWith("#!/usr/bin/env node\n")) {

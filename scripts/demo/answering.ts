@@ -32,7 +32,6 @@ export async function answering(stage: Stage): Promise<void> {
   show(`the bot answers a mention with one comment: "${own[0]}"`, own.length === 1, own);
 }
 
-/** Checks that deliveries with an invalid or old signature are rejected. */
 export async function forgery(stage: Stage, webhook: string): Promise<void> {
   chapter("Forged and altered events");
   const body = JSON.stringify({ events: [forgedEvent()] });

@@ -21,7 +21,6 @@ export function tell(line: string): void {
   process.stdout.write(`${elapsed().padStart(6)} s    ${line}\n`);
 }
 
-/** Prints a line if its check passes, and otherwise ends the demo. */
 export function show(line: string, holds: boolean, otherwise: unknown): void {
   if (!holds) throw new BrokenPromise(`${line}\n  but: ${describe(otherwise)}`);
   kept += 1;

@@ -23,10 +23,8 @@ const PLATFORM_RETRY_MS = "500";
 
 export const DISABLE_AFTER = 3;
 
-/** A temporary folder with a scaffolded bot, and the demo's processes. */
 export class Stage {
   readonly folder: string;
-  /** Ids of the conversations with the bot. */
   readonly conversations: Set<string> = new Set();
   readonly #processes = new Set<Process>();
   #env: Record<string, string> = {};

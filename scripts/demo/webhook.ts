@@ -35,7 +35,6 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   }
 }
 
-/** Checks that the bot returns to the webhook after the owner enables it. */
 export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   chapter("The owner fixes and enables the webhook");
   await stage.control.saveWebhook({ enabled: true });

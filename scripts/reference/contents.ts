@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";
 
-/** A section of the documentation: a heading in docs/README.md. */
 export interface Section {
   readonly title: string;
   readonly pages: readonly ListedPage[];
@@ -10,7 +9,6 @@ export interface Section {
 
 export interface ListedPage {
   readonly title: string;
-  /** Path below docs/. */
   readonly file: string;
 }
 

@@ -11,17 +11,14 @@ export interface Declared {
   readonly docstring: string | undefined;
 }
 
-/** Identifies a declaration, no matter which export led to it. */
 export function idOf({ module, node }: Declared): string {
   return `${module.path}:${node.start}`;
 }
 
-/** The declarations in a source file, as the compiler would emit them. */
 export class Module {
   readonly path: string;
   readonly #text: string;
   readonly #program: ESTree.Program;
-  /** Docstrings, by the offset of the node that follows. */
   readonly #docstrings: ReadonlyMap<number, string>;
 
   constructor(path: string) {

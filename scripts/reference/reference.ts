@@ -6,7 +6,6 @@ import { readDocstring } from "./docstring.ts";
 import { type Declared, idOf, moduleAt } from "./module.ts";
 import { anchors, type Places, renderEntries, renderGroup } from "./page.ts";
 
-/** An entry point of the package, such as `service-bot/client`. */
 export interface EntryPoint {
   readonly name: string;
   readonly about: string;

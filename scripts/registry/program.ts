@@ -90,7 +90,6 @@ export async function complete(
   }
 }
 
-/** Kills the running programs when this process is interrupted. */
 export function killAll(): void {
   for (const program of running) program.signal("SIGKILL");
 }

@@ -19,7 +19,6 @@ const PNPM = "12.21.0";
 
 export type NodeName = keyof typeof nodes;
 
-/** Returns folders to put first on the PATH, with Node, its npm, and pnpm on request. */
 export async function commandsOf(
   name: NodeName,
   packageManager: "npm" | "pnpm",

@@ -6,7 +6,6 @@ export class Databases {
   #server: Promise<PostgresServer> | undefined;
   #made = 0;
 
-  /** @returns the URL of a new database */
   async make(): Promise<string> {
     this.#server ??= PostgresServer.start("18");
     const server = await this.#server;

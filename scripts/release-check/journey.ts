@@ -13,7 +13,6 @@ export const steps = ["create", "test", "typecheck", "dev", "answer"] as const;
 
 export type Timings = Readonly<Record<(typeof steps)[number], number>>;
 
-/** A failed step. The message ends with the last lines of output. */
 export class BrokenJourney extends Error {}
 
 /** Time limit for a step, in ms. Long enough to install packages with an empty cache. */

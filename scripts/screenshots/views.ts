@@ -42,7 +42,6 @@ try {
   await platform.stop();
 }
 
-/** Starts a bot that replies, sets a timer, and throws if a user asks for a price. */
 async function startBot({ url, apiKey, webhookSecret, control }: Platform): Promise<Bot> {
   const made = new Bot({
     ...{ env: {}, baseUrl: url, apiKey, webhookSecret, port: 0 },

@@ -10,7 +10,6 @@ const UNFOLDED = ["Start", "Guides", "Concepts"];
 /** In kB. The search index is a single large file. */
 const CHUNK_LIMIT = 4_000;
 
-/** The used part of a markdown-it token. */
 interface Token {
   readonly type: string;
   readonly children: readonly Token[] | null;
@@ -20,7 +19,6 @@ interface Token {
   attrSet(name: string, value: string): void;
 }
 
-/** The used part of markdown-it. */
 interface MarkdownIt {
   readonly core: {
     readonly ruler: {
@@ -73,7 +71,6 @@ export function siteConfig(): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The used part of Rollup's plugin context. */
 interface Resolver {
   resolve(source: string, importer: string, options: object): unknown;
 }

@@ -10,7 +10,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   "bench/README.md": "internals/benchmarks.md",
 };
 
-/** Globs of Markdown files that are not pages of the site. */
 export const EXCLUDED: readonly string[] = [
   "README.md",
   "bench/!(README.md)",

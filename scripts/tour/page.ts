@@ -84,7 +84,6 @@ export function differences(was: string, is: string): string[] {
   });
 }
 
-/** Maps each title to its lines that do not vary. */
 function scenesOf(page: string): ReadonlyMap<string, readonly string[]> {
   return new Map(
     page.split(/^(?=## )/m).map((part) => {
@@ -105,7 +104,6 @@ function lastingLines(lines: readonly string[]): readonly string[] {
   return lines.some((line) => /^\d\d:\d\d:\d\d /.test(line)) ? lasting.sort() : lasting;
 }
 
-/** Removes one occurrence of each line in `others`. */
 function without(lines: readonly string[], others: readonly string[]): string[] {
   const left = [...lines];
   for (const other of others) {

@@ -4,11 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { within } from "../demo/process.ts";
 import type { Opened, Shell } from "./shell.ts";
 
-/** A section of the page: a paragraph, and the recorded session. */
 export interface Scene {
   readonly title: string;
   readonly words: string;
-  /** Plays the scene. Resolves to the content of the terminal. */
   play(shell: Shell): Promise<string>;
 }
 

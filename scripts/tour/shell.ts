@@ -30,7 +30,6 @@ export class Shell {
     this.#cwd = join(this.#cwd, folder);
   }
 
-  /** The first program that is still running. */
   get opened(): Opened {
     if (this.#opened === undefined) throw new Error("nothing was opened");
     return this.#opened;
@@ -84,7 +83,6 @@ export class Opened {
     this.#program.type(keys);
   }
 
-  /** Waits until the terminal shows all of these texts, in any order. */
   async shows(...texts: readonly string[]): Promise<void> {
     const { screen } = this.#program;
     const complaint = () => `${JSON.stringify(texts)} are not shown:\n${screen.text}`;

@@ -1,7 +1,6 @@
 import { mulberry32 } from "../../test/support/mulberry32.ts";
 import type { Text } from "./texts.ts";
 
-/** Returns `count` random texts of each kind. The first line names the seed. */
 export function drawSample(texts: readonly Text[], count: number, seed: number): string {
   const next = mulberry32(seed);
   const lines = [`seed ${seed}`];

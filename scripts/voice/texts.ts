@@ -29,7 +29,6 @@ export interface Source {
   readonly source: string;
 }
 
-/** Reads all files with comments, messages or prose. */
 export function readSources(): Source[] {
   return git("ls-files", "-co", "--exclude-standard")
     .split("\n")
@@ -52,7 +51,6 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-/** Returns the comments in a source file and, if the file belongs to a program, the messages. */
 export function codeTexts(file: string, source: string): Text[] {
   const { program, comments, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file} cannot be parsed`);
@@ -119,7 +117,6 @@ function withoutBlocks(page: string): string {
   return page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank).replaceAll(/<!--[\s\S]*?-->/g, blank);
 }
 
-/** Returns a page's paragraphs, list items and table rows, without code blocks. */
 export function proseOf(file: string, source: string): Text[] {
   const texts: Text[] = [];
   let open = false;
@@ -137,7 +134,6 @@ export function proseOf(file: string, source: string): Text[] {
   return texts.map((one) => ({ ...one, words: withoutCode(one.words) }));
 }
 
-/** Replaces code by `…` and links by their text, and joins lines. */
 function withoutCode(text: string): string {
   return text
     .replaceAll(/\n\s*\n {4,}[^\n]*(?:\n {4,}[^\n]*)*/g, " … ")

@@ -128,7 +128,7 @@ export interface ChannelMessages {
     /** Platform id of the message, comment or post. */
     readonly ref: string | undefined;
   };
-  /** A request to the platform ended, after all its attempts. */
+  /** A request to the platform ended. Each retry is a separate request. */
   readonly request: RequestMessage & {
     readonly method: string;
     /** Path below `/api/v1`, without the query. */
