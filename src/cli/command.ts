@@ -43,7 +43,6 @@ export class CommandError extends Error {
 }
 
 export interface Command {
-  /** Description in the list of commands, without a period. */
   readonly summary: string;
   readonly usage: string;
   /** Text after the usage in `--help`: every flag, and the notes. */

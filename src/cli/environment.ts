@@ -8,7 +8,6 @@ export const BOT_PORT = 3000;
 
 export const MCP_PATH = "/mcp";
 
-/** Name of the variable with the control token, which the platform accepts and other commands send. */
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";
 
 export function readDotEnv(): void {
@@ -27,7 +26,6 @@ export function rereadDotEnv(environment: NodeJS.ProcessEnv): void {
   readDotEnv();
 }
 
-/** Returns an environment variable, or `undefined` if it is empty. */
 export function variable(name: string): string | undefined {
   return process.env[name]?.trim() || undefined;
 }

@@ -79,7 +79,6 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Formats an age, such as "3 min ago". */
 export function age(at: number, now: number): string {
   const ms = now - at;
   if (ms < 0) return "in the future";
@@ -128,7 +127,6 @@ function cutToTerminal(line: string, stream: NodeJS.WriteStream = process.stdout
   return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
 }
 
-/** Formats a number with separators, such as "1,200". */
 export function grouped(n: number): string {
   return n.toLocaleString("en-US");
 }

@@ -15,7 +15,6 @@ export type Question = "dir" | "template" | "store" | "install" | "git";
 
 export const OLDEST_NODE = "22.18";
 
-/** Returns true if a Node version, such as `20.11.1` or `v24.0.0`, can run a bot. */
 export function runsBots(nodeVersion: string): boolean {
   const [major = 0, minor = 0] = nodeVersion.replace(/^v/, "").split(".").map(Number);
   return major > 22 || (major === 22 && minor >= 18);
@@ -32,7 +31,6 @@ export interface Options {
   readonly yes: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
-  /** Version of service-bot to depend on. Default: the scaffolder's own version. */
   readonly serviceBot: string | undefined;
 }
 

@@ -165,7 +165,6 @@ export function resultOf(project: Project, files: readonly string[]): Result {
 
 export interface Timed<T> {
   readonly value: T;
-  /** Duration in ms. */
   readonly ms: number;
 }
 

@@ -5,13 +5,10 @@ import type { Io } from "./io.ts";
 import type { Template } from "./options.ts";
 
 export type Repository =
-  /** Created, with a first commit. */
   | "committed"
   /** Created, with the files staged. The commit failed, because git has no configured user or a hook rejected it. */
   | "staged"
-  /** The directory is already in a repository. */
   | "inside"
-  /** git is missing or failed. */
   | "unavailable";
 
 /** Time limit for git, in ms, because it may wait for a passphrase or a hook. The bot works without a repository. */

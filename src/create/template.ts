@@ -9,7 +9,6 @@ import type { Project } from "./project.ts";
 export interface BotFile {
   readonly path: string;
   readonly content: string | Uint8Array;
-  /** Permissions, if the default is too broad. */
   readonly mode?: number;
 }
 
@@ -17,7 +16,6 @@ export interface TemplateFile extends BotFile {
   readonly content: string;
 }
 
-/** Reads a template's files, sorted by path and named as in a bot. */
 export function readTemplate(directory: string): TemplateFile[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   const files = entries
@@ -126,7 +124,6 @@ function valuesOf(project: Project): Readonly<Record<string, string>> {
   };
 }
 
-/** The Node version that a bot depends on if the installed Node is too old. */
 const NODE = "^24.0.0";
 
 function manifest(template: string, project: Project): string {

@@ -83,7 +83,6 @@ function makeDirectory(directory: string, made: CreatedPaths): void {
   }
 }
 
-/** @returns the number of files that could not be removed */
 function removeCreated({ files, directories }: CreatedPaths): number {
   const left = files.filter((file) => !succeeds(() => unlinkSync(file)));
   // Fails for a directory that now contains another file, which must stay.

@@ -59,11 +59,9 @@ export class RunReporter {
   /** Stack frames of the last errors, by event id. */
   readonly #origins = new Map<string, string>();
   readonly #closing = new AbortController();
-  /** Loopback URL of the bot's server. */
   #url: string | undefined;
   #sending: Promise<void> | undefined;
   readonly #unsubscribe: () => void;
-  /** True once a local platform has responded. */
   #isLocal = false;
   /** True after {@link close}, or once another platform has responded. */
   #isOff = false;

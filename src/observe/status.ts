@@ -84,10 +84,8 @@ export interface InboxStatus {
   readonly deadLetters: number;
 }
 
-/** The parts of a bot that its status reads. */
 export interface StatusSources {
   readonly clock: Clock;
-  /** Startup time on `clock`. */
   readonly startedAt: number;
   readonly isReady: () => Promise<boolean>;
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
@@ -169,7 +167,6 @@ function latest(times: readonly (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** Body of `/readyz?verbose`. */
 export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, unknown>> & {
   readonly ready: boolean;
 };

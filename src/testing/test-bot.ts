@@ -270,7 +270,6 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return await this.#exchange<T>(events, event as EventFor<T>);
   }
 
-  /** Delivers events and collects the bot's replies to one of them. */
   async #exchange<T extends string>(
     events: readonly AnyEvent[],
     event: EventFor<T>,

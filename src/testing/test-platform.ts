@@ -179,7 +179,6 @@ function toSentByBot({ path, body }: RecordedCall): SentByBot {
     : { kind: "dm", conversationId: name, ...content };
 }
 
-/** Reads an upload's image from any of its forms. */
 async function imageIn(body: unknown): Promise<Omit<UploadedByBot, "key">> {
   const { url, dataBase64 }: { url?: string; dataBase64?: string } = { ...Object(body) };
   if (url !== undefined) return { url };

@@ -25,7 +25,6 @@ export interface Environment {
   readonly config: Config | undefined;
 }
 
-/** Reads `.env` into the environment and checks every variable. */
 export function checkEnvironment(): Environment {
   const before = { ...process.env };
   const read = readFiles();

@@ -73,7 +73,6 @@ interface Answer {
   readonly code: unknown;
 }
 
-/** Sends a delivery without events, signed with a random secret. */
 async function forge(url: URL, agoSeconds = 0): Promise<Answer | { readonly error: unknown }> {
   const body = '{"events":[]}';
   const at = Date.now() / 1000 - agoSeconds;

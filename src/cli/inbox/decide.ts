@@ -148,7 +148,6 @@ async function doneText(
   n: number,
 ): Promise<string> {
   if (verb === "discarded") {
-    // The ids may belong to dead and pending events.
     const noun = ids.length === 0 ? nameOf(state, n) : n === 1 ? "event" : "events";
     return `discarded: ${n} ${noun}`;
   }

@@ -172,7 +172,6 @@ function facts(event: EventDetails, now: number): string {
     ["error", event.error],
     ["reason", event.discardReason],
   ];
-  // Indent the lines of an error after its first line.
   const lines = rows.flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name.padEnd(10)} ${printableLines(value, 13)}`],
   );

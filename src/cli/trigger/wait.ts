@@ -17,7 +17,6 @@ export type ReactionOutcome = "answered" | "handled" | "failed" | "delivered" | 
 
 export interface Reaction {
   readonly outcome: ReactionOutcome;
-  /** Content written by the bot, oldest first. */
   readonly answers: readonly Answer[];
   /** The first failed run, or the last postponed run if none failed. Absent if the bot reported neither. */
   readonly run?: Run | undefined;
@@ -77,12 +76,10 @@ export async function awaitReaction(
 class Watch {
   readonly #act: ActInput;
   readonly #ids: ReadonlySet<string>;
-  /** Ids of the affected conversations and posts. */
   readonly #places: ReadonlySet<string>;
   readonly #reporting: Set<string>;
   readonly #bots = new Set<string>();
   readonly #untaken: Set<string>;
-  /** Ids of events that no bot has reported as done. */
   readonly #undone: Set<string>;
   readonly #answers: Answer[] = [];
   #failedRun: Run | undefined;
