@@ -8,7 +8,6 @@ import { measureRounds } from "./harness/rounds.ts";
 import { lineChart } from "./support/chart.ts";
 import { type Rates, StoredInboxes } from "./support/stored.ts";
 
-/** Events in the file before the measurement. */
 const STORED = [0, 10_000, 100_000, 1_000_000, 5_000_000];
 
 const COUNT = 20_000;

@@ -89,7 +89,6 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Heavy or native packages, and the modules that may load them. */
 const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   croner: /^core\/cron\.ts$/,

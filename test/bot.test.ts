@@ -25,7 +25,6 @@ async function runPollingBot(platform: Platform): Promise<Bot> {
   return bot;
 }
 
-/** Starts a platform and a bot that replies, both on the same manual clock. */
 async function runOnClock() {
   const time = new PassingTime();
   const { clock, fetch } = time;

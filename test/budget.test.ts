@@ -14,7 +14,6 @@ interface Scene {
   readonly platform: Platform;
   readonly bot: Bot;
   readonly log: ReturnType<typeof logSink>;
-  /** Requests that the platform has recorded. */
   readonly calls: readonly Call[];
   /** Attempt number of each run, in order. */
   readonly attempts: readonly number[];
@@ -60,7 +59,6 @@ async function scene(options: BotOptions): Promise<Scene> {
   };
 }
 
-/** Sends a message from each of many users at once. */
 function flood(platform: Platform, people: number): string[] {
   return Array.from({ length: people }, (_, i) => {
     const text = `message ${i + 1}`;
@@ -69,7 +67,6 @@ function flood(platform: Platform, people: number): string[] {
   });
 }
 
-/** Returns the highest number of calls within any 60 seconds. */
 function busiestMinute(calls: readonly Call[]): number {
   const times = calls.map(({ at }) => Date.parse(at));
   return Math.max(

@@ -7,7 +7,6 @@ import { logSink } from "./support/log.ts";
 
 interface Scene {
   readonly bot: TestBot<Bot>;
-  /** Returns the warnings about different replies. */
   warnings(): readonly unknown[];
 }
 

@@ -14,7 +14,6 @@ import { ERRORS_SOURCE, RECEIVER_SOURCES, SIGNATURE_SOURCES } from "./faces/file
 const source = readFileSync(ERRORS_SOURCE, "utf8");
 const catalogue = readFileSync(new URL("../docs/reference/errors.md", import.meta.url), "utf8");
 
-/** Returns the codes in the framework's union and the platform's union, which overlap. */
 function codesOf(text: string): string[] {
   const unions = [...text.matchAll(/export type (?:ErrorCode|PlatformCode) =([^;]*);/g)];
   const codes = unions.flatMap(([, union = ""]) => [...union.matchAll(/"([A-Z_]+)"/g)]);
@@ -28,7 +27,6 @@ function sourcesIn(folder: string): string {
     .join("\n");
 }
 
-/** Returns the table rows whose first cell is a code. */
 function rowsOf(text: string): { code: string; cells: string[] }[] {
   return [...text.matchAll(/^\| `([A-Z_]+)` \|(.*)\|$/gm)].map(([, code = "", rest = ""]) => ({
     code,

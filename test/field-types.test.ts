@@ -8,7 +8,6 @@ import { sign } from "./faces/signature.ts";
 const SECRET = "whsec_for_these_tests";
 const from = { userId: "u_1", username: "ada", name: "Ada" };
 
-/** Starts a bot that replies to messages and mentions by name, and records the events it handles. */
 async function startBot(): Promise<{ under: TestBot<Bot>; handled: string[] }> {
   const handled: string[] = [];
   const under = await testBot((options) => {

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { type LogRecord, logSink } from "./support/log.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
-/** Returns the warnings that a bot logs on startup when its platform is at `baseUrl`. */
 async function warnings(
   baseUrl: string,
   env: Readonly<Record<string, string>> = {},

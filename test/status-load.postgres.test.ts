@@ -3,7 +3,6 @@ import { onTestFinished, vi } from "vitest";
 import { testStatusLoad } from "./status-load.ts";
 import { emptyPlace } from "./support/postgres/open.ts";
 
-/** Records the statements of every connection in this process. */
 function watchQueries(): () => readonly string[] {
   const query = vi.spyOn(pg.Client.prototype, "query");
   onTestFinished(() => query.mockRestore());

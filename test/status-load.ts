@@ -24,7 +24,6 @@ const RECENT = /done_at >/;
 
 export interface WatchedStore {
   readonly options: BotOptions;
-  /** Starts recording statements, and returns a function that lists them. */
   watch(): () => readonly string[];
 }
 

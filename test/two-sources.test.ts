@@ -134,7 +134,6 @@ function follow(id: string): LoggedEvent {
   return { id, type: "follow", payload, createdAt: new Date().toISOString() };
 }
 
-/** Starts a whole bot. Each of its polls waits until the test responds. */
 async function openBot() {
   const log: LoggedEvent[] = [];
   const runs: string[] = [];
@@ -174,7 +173,6 @@ async function openBot() {
     bot,
     log,
     runs,
-    /** Resolves when the bot polls. */
     asked: () => asked.promise,
     /** Responds to the poll. Resolves at the next poll, when the events have been stored. */
     answer: async () => {

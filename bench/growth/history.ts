@@ -3,7 +3,6 @@ import { type Rates, StoredInboxes } from "../support/stored.ts";
 
 const target: Target = { number: 9, bound: 0.9, is: "at least" };
 
-/** Compares an inbox whose file has a long history with an inbox whose file is empty. */
 export const benchmark: Benchmark = {
   title:
     "20,000 events stored and dispatched, in a file with 5,000,000 events and in an empty file (--quick: 10,000 with 200,000)",

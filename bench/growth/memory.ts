@@ -8,12 +8,10 @@ import type { MemoryProcess } from "../processes/memory.ts";
 import { makeBot } from "../support/bot.ts";
 import { copyHistory } from "../support/history.ts";
 
-/** The same `CONCURRENCY` for a busy bot as in bench/dispatch/drain.ts. */
 const LANES = 1_000;
 
 const MB = 2 ** 20;
 
-/** Measures the memory of a process that runs the packed package, first idle and then handling a long backlog. */
 export const benchmark: Benchmark = {
   title: `memory of a bot that handles 1,000,000 waiting events from SQLite, CONCURRENCY=${LANES} (--quick: 50,000)`,
   quickRounds: 1,

@@ -1,6 +1,5 @@
 /** The `benchmark` export of each `bench/<area>/<name>.ts` file. */
 export interface Benchmark {
-  /** One line that names the work and its amount. */
   readonly title: string;
   /** Rounds with `--quick`. Default 3. Figures without a target need fewer. */
   readonly quickRounds?: number;
@@ -15,13 +14,10 @@ export interface Setting {
   readonly quick: boolean;
 }
 
-/** A benchmark that is ready to measure. */
 export interface Stage {
   /** Each subject is measured once per round, with nothing else running. */
   readonly subjects: readonly Subject[];
-  /** In table order. */
   readonly figures: readonly Figure[];
-  /** Ends every process and deletes every file. */
   close(): Promise<void>;
 }
 
@@ -30,11 +26,9 @@ export type Subject = () => Promise<Samples>;
 
 export type Samples = Readonly<Record<string, number>>;
 
-/** A row of the table. */
 export interface Figure {
   readonly name: string;
   readonly sample: string;
-  /** For example `events/s`. */
   readonly unit: string;
   /**
    * Samples to compare with: a physical limit, or peers measured in the same rounds. If there are several peers, the
@@ -45,7 +39,6 @@ export interface Figure {
   readonly target?: Target;
 }
 
-/** A bound that the project sets itself. */
 export interface Target {
   /** Number of the target in docs/internals/performance.md. Absent if another document defines the target. */
   readonly number?: number;

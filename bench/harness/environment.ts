@@ -5,10 +5,9 @@ export interface Environment {
   readonly node: string;
   readonly cpu: string;
   readonly cores: number;
-  /** In GiB. */
+  /** Total memory in GiB. */
   readonly memory: number;
   readonly system: string;
-  /** Which cores the measured process and the load run on. */
   readonly pinned: string;
 }
 

@@ -20,7 +20,6 @@ interface Place {
   readonly name: string;
 }
 
-/** Creates an empty folder for one benchmark's profiles. */
 export function profileFolder(benchmark: string): string {
   const folder = `${PROFILES}${benchmark.replace("/", "-")}/`;
   rmSync(folder, { recursive: true, force: true });

@@ -12,7 +12,6 @@ export interface Result {
   /** Median of the per-round ratios. */
   readonly ratio?: number;
   readonly target?: Target;
-  /** One value per round. */
   readonly rounds: readonly number[];
 }
 

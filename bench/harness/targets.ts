@@ -43,7 +43,6 @@ export function shareOf(margin: number): string {
   return `${percent.toFixed(percent > 0 && percent < 1 ? 1 : 0)} %`;
 }
 
-/** Formats a line per target: met or missed, and by how much. */
 export function verdictLines(verdicts: readonly Verdict[]): string {
   const lines = verdicts.map(({ target, reached, met, margin, what }) => {
     const number = target.number === undefined ? " " : String(target.number);

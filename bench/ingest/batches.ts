@@ -19,7 +19,6 @@ const ours: Figure = {
   target: { number: 3, bound: 0.7, is: "at least" },
 };
 
-/** Compares deliveries of 50 events with a minimal durable server, and with plain SQLite inserts of the same rows. */
 export const benchmark: Benchmark = {
   title: `50,000 events in deliveries of ${BATCH}, 64 connections (--quick: 10,000)`,
   async prepare({ quick }): Promise<Stage> {

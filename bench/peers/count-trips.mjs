@@ -13,7 +13,6 @@ export function tripsSoFar() {
   return trips;
 }
 
-/** Measures how long some work takes and how many round trips it makes. */
 export async function measured(work) {
   const before = tripsSoFar();
   const started = performance.now();

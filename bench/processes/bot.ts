@@ -37,7 +37,6 @@ const handlers = {
     }
     return await startOnPort(bot);
   },
-  /** Resolves once every outcome is stored. */
   idle: (): Promise<void> => bot.idle(),
   /** Waits until `count` events have been handled and the bot is idle, then resets the count. */
   handled: async (count: number): Promise<Begun> => {

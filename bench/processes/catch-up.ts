@@ -33,7 +33,7 @@ class Watch {
     },
   });
 
-  /** In ms. */
+  /** Time since the first request, in ms. */
   get elapsed(): number {
     return performance.now() - this.#first;
   }
@@ -44,7 +44,6 @@ class Watch {
 }
 
 const handlers = {
-  /** Runs the poller with its own inbox and without a dispatcher. Resolves to the duration in ms. */
   poller: async (baseUrl: string): Promise<number> => {
     const folder = makeFolder();
     const watch = new Watch();

@@ -8,7 +8,6 @@ import { makeFolder } from "../support/folder.ts";
 import { SECRET } from "../support/formats.ts";
 import { listenOnLoopback } from "../support/loopback.ts";
 
-/** A delivery whose events have not been committed yet. */
 interface Delivery {
   readonly events: readonly Event[];
   readonly response: ServerResponse;

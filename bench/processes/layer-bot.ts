@@ -34,9 +34,7 @@ const counter: z.ZodType<Counter> = z.object({ count: z.number().default(0) });
 
 const statements = countStatements();
 
-/** A whole bot that handles all events in a database. */
 const handlers = {
-  /** Fills the database, then measures from the first handler until the last outcome is recorded. */
   run: async (
     use: Use,
     options: QueueOptions,

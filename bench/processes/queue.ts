@@ -59,7 +59,6 @@ const handlers = {
     await drainInbox(inbox, { concurrency, ...(inFile ? {} : { onBegin: begin }) });
     return { ms: performance.now() - began.at, trips: trips - began.trips };
   },
-  /** Claims and completes `lanes` lanes without a dispatcher. */
   claim: (lanes: number, limit: number): Promise<Measured> =>
     measured(async () => {
       for (let claimed = 0; claimed < lanes; ) {

@@ -16,7 +16,6 @@ let files = 0;
 const MAX_BACKLOG = 100_000_000;
 let inbox = openInbox();
 
-/** A receiver with an inbox on disk and no dispatcher. */
 const handlers = {
   listen: async (): Promise<string> => {
     const log = createLogger({ level: "warn", secrets: [SECRET] });

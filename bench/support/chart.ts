@@ -14,9 +14,8 @@ export interface Point {
 
 export interface Chart {
   readonly title: string;
-  /** Axis labels, with units. */
   readonly axes: { readonly x: string; readonly y: string };
-  /** One or two. */
+  /** At most two. */
   readonly series: readonly Series[];
 }
 
@@ -57,7 +56,6 @@ interface Place {
   readonly y: number;
 }
 
-/** Returns a function that maps values to horizontal positions. */
 function acrossOf(values: readonly number[]): (x: number) => number {
   const first = Math.min(...values.filter((x) => x > 0));
   const before = values.includes(0) ? 1 : 0;
@@ -103,7 +101,6 @@ function line(places: readonly Place[], colour = TEXT): string {
   return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2.5" stroke-linejoin="round"/>${dots.join("")}`;
 }
 
-/** Draws a line's name, and its last point as a share of its first. */
 function label({ name, points }: Series, y: number, colour = TEXT): string {
   const [first, last] = [points[0]?.y ?? Number.NaN, points.at(-1)?.y ?? Number.NaN];
   const x = AREA.right + 12;

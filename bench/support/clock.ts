@@ -3,7 +3,6 @@ export function monotonicNow(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** A process that reports its `monotonicNow`. */
 interface Timed {
   call(name: "now"): Promise<number>;
 }

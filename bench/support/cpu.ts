@@ -8,7 +8,6 @@ function cpuOf(sample: string): string {
   return `${sample} cpu`;
 }
 
-/** Runs work, and adds the process's CPU time per event to the samples. */
 export async function withCpu(
   name: string,
   process: Measured,

@@ -5,7 +5,6 @@ import type { Inbox } from "../../src/inbox/inbox.ts";
 import { logFacts } from "../../src/observe/log.ts";
 
 export interface DrainOptions {
-  /** Lanes handled at once. */
   readonly concurrency: number;
   readonly onBegin?: () => void;
 }

@@ -7,7 +7,6 @@ const left = new Set<string>();
 
 process.once("exit", () => left.forEach(removeFolder));
 
-/** Creates a temporary folder. */
 export function makeFolder(): { readonly file: (name: string) => string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "service-bot-bench-"));
   left.add(path);

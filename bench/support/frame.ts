@@ -5,7 +5,6 @@ export interface LoadRequest {
   readonly body?: string;
 }
 
-/** Serializes an HTTP/1.1 request for a host such as `127.0.0.1:3000`. */
 export function frame(
   { method, path, headers = {}, body = "" }: LoadRequest,
   host: string,

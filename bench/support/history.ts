@@ -17,7 +17,6 @@ import { fileURLToPath } from "node:url";
 import Sqlite, { type Database } from "better-sqlite3";
 import { openFile } from "../../src/inbox/sqlite/open.ts";
 
-/** Events in a file before the measurement. */
 export interface History {
   /** Done events, with their bodies. */
   readonly done: number;

@@ -11,7 +11,6 @@ import { perSecond } from "./rate.ts";
 /** Number of connections that a busy platform keeps open. */
 const CONNECTIONS = 64;
 
-/** A server that receives webhooks in a platform's format. */
 export interface Taker {
   readonly url: string;
   readonly format: FormatName;
@@ -66,7 +65,6 @@ export class Ingest {
     });
   }
 
-  /** Starts a peer from its file in `bench/peers`. */
   async peer(file: string, format: FormatName, env: Record<string, string> = {}): Promise<Taker> {
     type Peer = Handlers & { listen(): string };
     const process = new Child<Peer>(`peers/${file}.mjs`, { side: "measured", env });

@@ -13,7 +13,6 @@ export interface Latencies extends OpenLoadResult {
   readonly begun: readonly number[];
 }
 
-/** A load and the servers that receive it, each in its own process. */
 export class LatencyLab {
   readonly #load = new Child<OpenLoadProcess>("processes/open-load.ts", { side: "load" });
   readonly #bare = new Child<{ listen(): Promise<string> }>("peers/ingest/bare-hmac.mjs", {

@@ -23,7 +23,6 @@ export interface LayerSubjects {
   readonly settle?: () => Promise<void>;
 }
 
-/** Measures each use once per round: events handled per second, and statements per event. */
 export function layerSubjects({
   process,
   database,

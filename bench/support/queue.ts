@@ -3,7 +3,6 @@ import { eventId } from "./message.ts";
 
 /** Calls handled by every queue process: service-bot's (`bench/processes/queue.ts`) and the peers' (`bench/peers/`). */
 export interface QueueProcess extends Handlers {
-  /** Creates missing tables. */
   open(options: QueueOptions): Promise<void>;
   /** Stores events. Not timed. */
   fill(events: readonly QueueEvent[]): Promise<void>;

@@ -5,7 +5,6 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { onCore } from "../harness/cores.ts";
 
-/** A server to start the way its users start it. */
 export interface Program {
   readonly cwd: string;
   readonly file: string;

@@ -2,7 +2,6 @@ import { drivers } from "./drivers.ts";
 
 const { Sqlite, pg } = drivers;
 
-/** Starts counting this process's statements: executions on SQLite, round trips on PostgreSQL. */
 export function countStatements(): () => number {
   let count = 0;
   const watch = (methods: object, names: readonly string[]) => {

@@ -12,7 +12,6 @@ const CONVERSATIONS = 4_000;
 /** Deliveries that arrive together. Each has one event, and all of them share a commit. */
 const TOGETHER = 64;
 
-/** The same `CONCURRENCY` for a busy bot as in bench/dispatch/drain.ts. */
 const CONCURRENCY = 1_000;
 
 /** A file that has grown by less than this share counts as unchanged. */
@@ -29,7 +28,6 @@ export interface Rates {
   readonly dispatch: number;
 }
 
-/** Inboxes on files that have a history, each in its own process. */
 export class StoredInboxes {
   readonly #folder = makeFolder();
   readonly #processes: Child<QueueProcess>[] = [];

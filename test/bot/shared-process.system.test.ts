@@ -45,7 +45,6 @@ async function runBoth(gate: string, last = ""): Promise<TestProcess> {
   return child;
 }
 
-/** Starts a server that responds once `open` is called. */
 async function makeGate(): Promise<{ url: string; open: () => void }> {
   const opened = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {

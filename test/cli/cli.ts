@@ -8,7 +8,6 @@ export interface CliOptions {
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Runs `service-bot` as a separate process with exactly this environment. */
 export function serviceBot(args: readonly string[], options: CliOptions = {}): TestProcess {
   return new TestProcess([CLI, ...args], { ...options, bareEnv: true });
 }

@@ -30,7 +30,6 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
   return command;
 }
 
-/** Runs part of a command in its own folder and environment. */
 export async function runAt<T>(
   { cwd = temporaryFolder(), env = {} }: CommandOptions,
   work: () => T | Promise<T>,
@@ -158,7 +157,6 @@ function takeListeners(signal: (typeof SIGNALS)[number]): NodeJS.SignalsListener
   return listeners;
 }
 
-/** Sends each command's output to its own buffer. Returns a function that restores the process's output. */
 function redirectOutput(): () => void {
   const names = ["stdout", "stderr"] as const;
   const before = names.map((name) => {

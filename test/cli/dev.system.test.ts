@@ -11,7 +11,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
 import { runCommand } from "./command.ts";
 
-/** Creates a bot's folder whose `service-bot` is this checkout's sources. */
 function botFolder(greeting: string): string {
   const folder = temporaryFolder();
   linkPackage(folder, { ".": "./src/index.ts", "./env": "./src/env.ts" });

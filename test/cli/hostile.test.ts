@@ -24,7 +24,6 @@ beforeEach(() => {
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Returns a command's output after checking that nothing in it is hostile. */
 async function safeOutput(...args: readonly string[]): Promise<string> {
   const { out, err } = await runCommand(args, { env });
   return expectSafe([out, err].join("\n").trim());
@@ -176,7 +175,6 @@ test("the command line writes in one place", () => {
   expect(writers.sort()).toEqual(["main.ts", "output.ts"]);
 });
 
-/** Creates a dead letter in which every external text is hostile. */
 async function fillInbox(file: string, text: string): Promise<void> {
   const inbox = new SqliteInbox({ file });
   const event = { ...message("evt_1", "a"), lane: `dm:${text}`, type: text, trace: text };

@@ -20,7 +20,6 @@ beforeEach(() => {
   file = join(folder, "data", "bot.db");
 });
 
-/** Runs `service-bot inbox` in the bot's folder, without any environment variables. */
 const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder });
 
 /**

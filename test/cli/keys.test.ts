@@ -6,7 +6,6 @@ import { runBot, runPlatform } from "../support/running-bot.ts";
 
 type Opened = (url: string) => Promise<boolean>;
 
-/** Creates a platform, and a terminal with a keyboard and 40 columns. */
 async function atTerminal(open: Opened = () => Promise.resolve(true)) {
   const platform = await runPlatform({ retryIntervalMs: 50 });
   const rawModes: boolean[] = [];

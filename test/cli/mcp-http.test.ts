@@ -44,7 +44,6 @@ test.each([
   expect(err).toContain(words);
 });
 
-/** Returns the status of a request with this host name but without a token. */
 async function statusFor(url: string, host: string): Promise<number | undefined> {
   const status = Promise.withResolvers<number | undefined>();
   const request = httpRequest(url, { method: "POST", headers: { host } }, (response) => {

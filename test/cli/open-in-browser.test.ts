@@ -6,7 +6,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const URL = "http://127.0.0.1:4400/#token=a-b_c";
 
-/** Creates a fake opener that records its arguments. */
 function opener(name: string, code = 0): { folder: string; asked: () => string } {
   const folder = temporaryFolder();
   const file = join(folder, name);

@@ -33,7 +33,6 @@ async function introduced(
   return { platform, folder, text: platform.stdout.join("\n") };
 }
 
-/** Runs the `trigger` command found in the text. */
 async function runTrigger(text: string, folder: string): Promise<string> {
   const [, words = ""] = /^ {2}.* (trigger .*)$/m.exec(text) ?? [];
   return (await runCommand(words.split(" "), { cwd: folder })).out;

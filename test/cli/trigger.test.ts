@@ -14,7 +14,6 @@ function trigger(
   return runCommand(["trigger", ...args, "--platform", portalUrl]);
 }
 
-/** Starts a fake platform that accepts every request, and records the bodies of actions. */
 async function runRecorder(): Promise<{ readonly url: string; readonly bodies: unknown[] }> {
   const bodies: unknown[] = [];
   const server = createServer(async (request, response) => {
@@ -264,7 +263,6 @@ describe("without a platform", () => {
   });
 });
 
-/** Starts a bot without a webhook. */
 async function runPollingBot(platform: Platform): Promise<void> {
   const options = { ...botOptions(platform), delivery: "polling", pollIntervalMs: 250 } as const;
   const bot = new Bot({ ...options, logger: logSink([]).log });

@@ -20,7 +20,6 @@ const comment = {
   images: [{ url: "https://i.example/1.png", thumbUrl: null, width: 3, height: 4 }],
 };
 
-/** Expects an API_INVALID_RESPONSE error, and returns its message. */
 async function invalid(promise: Promise<unknown>): Promise<string> {
   const error = await rejection(promise);
   expect(error).toBeInstanceOf(ServiceBotError);

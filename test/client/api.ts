@@ -26,7 +26,6 @@ export interface Api {
 
 export type Responder = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Starts a server on a free port, and creates a client for it. Both close after the test. */
 export async function serve(
   respond: Responder,
   options: Partial<ClientOptions> = {},

@@ -30,7 +30,6 @@ function gated() {
       return promise;
     },
   });
-  /** Waits until `count` requests are pending, and returns them. */
   const underWay = async (count: number): Promise<readonly Request[]> => {
     while (open.length < count) {
       await arrived.promise;
@@ -182,7 +181,6 @@ describe("before a byte is sent", async () => {
   const png = await image();
   const five = Array.from({ length: 5 }, () => png);
 
-  /** Creates a client that records its requests. Every upload succeeds. */
   const answering = () => {
     const sent: string[] = [];
     const fetch = async (url: string) => {

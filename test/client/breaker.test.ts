@@ -268,7 +268,6 @@ describe("a platform that asks to wait", () => {
     () =>
       Response.json({}, { status: 429, headers: { "retry-after": String(seconds) } });
 
-  /** Starts a request that stays pending until the test responds. */
   async function underWay({ client, calls, state }: ReturnType<typeof platform>) {
     const held = Promise.withResolvers<Response>();
     state.respond = () => held.promise;

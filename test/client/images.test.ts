@@ -275,7 +275,6 @@ test("nothing is read once the signal is aborted", async () => {
   }
 });
 
-/** Creates a client whose platform records the bodies of uploads. */
 function uploading(timeoutMs?: number) {
   const bodies: unknown[] = [];
   const client = new Client({

@@ -5,7 +5,6 @@ import { rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;
 
-/** Creates a client with a request budget, and an in-process server that takes `lastsMs` per request. */
 function scene(perMinute: number | undefined, { lastsMs = 0 } = {}) {
   const clock = new ManualClock(START);
   const calls: string[] = [];

@@ -5,7 +5,6 @@ import { messagesOf, rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;
 
-/** Creates a budget whose requests end as soon as they are admitted, unless the test holds them back. */
 function budget(perMinute: number) {
   const clock = new ManualClock(START);
   const bot = {};

@@ -20,7 +20,6 @@ const LENGTH = 250_000;
 /** Bytes that the relay passes on before it stalls. More than a handshake, and less than the request. */
 const BEGINNING = 16_384;
 
-/** Relays the start of a connection to a server, then stops reading until the test resumes it. */
 class StallingRelay {
   readonly url: string;
   readonly #near = Promise.withResolvers<Socket>();

@@ -15,7 +15,6 @@ interface Scene extends Api {
   readonly write: () => Promise<unknown>;
 }
 
-/** Starts a server that sends these responses in order, and succeeds afterwards. */
 async function scene(
   answers: readonly Responder[],
   options: Partial<ClientOptions> = {},

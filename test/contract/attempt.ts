@@ -2,12 +2,10 @@ import type { Client } from "../faces/client.ts";
 import { messagesOf, rawBytes } from "../platform/conformance/setup.ts";
 import { formWith } from "../platform/support/images.ts";
 
-/** An API operation in the forms that the platform, the client and the tools accept. */
 export interface Attempt {
   readonly method: "GET" | "POST";
   /** Path relative to /api/v1. */
   readonly path: string;
-  /** A JSON body, or a form. */
   readonly body?: unknown;
   /** By default, a token with every scope. */
   readonly token?: string | undefined;
@@ -48,9 +46,6 @@ export function uploadFormOf(bytes: Buffer<ArrayBuffer>): Attempt {
   return { method: "POST", path: "/uploads", body: formWith(bytes) };
 }
 
-/**
- * Sends a body to `POST /uploads`. If the body is an object, the tool gets its fields as arguments, and rejects them.
- */
 export function uploadBody(body: object | string): Attempt {
   const isObject = typeof body === "object" && !Array.isArray(body);
   return {

@@ -7,7 +7,6 @@ import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 export function advanceContract(open: OpenInbox): void {
   describe("going on with the next event of a lane", () => {
     const b = bench(open);
-    /** Completes the event, and returns the claim for the lane's next event. */
     const goOn = async (claim: Claim): Promise<Claim> => {
       const { held, next } = await b.inbox.advance(claim);
       expect(held).toBe(true);

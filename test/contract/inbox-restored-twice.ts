@@ -8,7 +8,6 @@ const LEASE = 30_000;
 /** Returns a mark old enough that no request made before it can still be running. */
 export const markNow = (): RestoreMark => ({ at: Date.now() - 60_000 });
 
-/** An empty inbox that tests can mark as restored. */
 export interface RestorableStore {
   open(): Promise<Inbox>;
   restored(mark: RestoreMark): Promise<unknown>;

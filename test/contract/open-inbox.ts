@@ -4,7 +4,6 @@ import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { messages } from "../support/inbox-events.ts";
 
-/** Creates an empty inbox that uses the given clock. */
 export type OpenInbox = (options: {
   readonly clock: ManualClock;
   readonly maxBacklog?: number;

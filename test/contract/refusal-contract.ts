@@ -38,7 +38,6 @@ import { type CodeFacts, section7 } from "./section-7.ts";
 /** A way to cause an error from section 7 of the platform document. */
 interface Refusal {
   readonly code: PlatformCode;
-  /** Prepares the world, and returns attempts that the platform must reject. */
   readonly attempts: (world: World) => Promise<readonly Attempt[]>;
   /** Serves the URLs that the platform downloads images from. */
   readonly internet?: Respond;
@@ -50,7 +49,6 @@ export interface Refused extends CodeFacts {
   readonly retryable: boolean;
 }
 
-/** Makes an attempt through one layer, and expects a refusal. */
 export type ExpectRefused = (world: World, attempt: Attempt, refused: Refused) => Promise<void>;
 
 const OVER_5_MB = 5 * 1024 * 1024 + 1;
@@ -248,7 +246,6 @@ export function refusalContract(expectRefused: ExpectRefused): void {
   }
 }
 
-/** Returns every post with its number of comments, and every conversation with its last message. */
 async function contents(world: World): Promise<readonly unknown[]> {
   return await Promise.all([
     control(world, "GET", "/posts"),

@@ -68,7 +68,6 @@ const indiscreet = async (_url: string, init: RequestInit): Promise<Response> =>
   return Response.json({ error: { code: "VALIDATION", message } }, { status: 400 });
 };
 
-/** Runs a bot through all cases. Returns everything it logs and responds. */
 async function run(options: { careless: boolean }): Promise<string> {
   const output: string[] = [];
   const destination = { write: (line: string) => void output.push(line) };

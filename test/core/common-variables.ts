@@ -1,4 +1,3 @@
-/** Variables that shells, containers, CI systems, hosts and other programs set. */
 export const commonVariables: readonly string[] = [
   // Shells, terminals, desktops
   "PATH HOME USER LOGNAME SHELL PWD OLDPWD SHLVL TERM TERM_PROGRAM COLORTERM LANG LANGUAGE LC_ALL LC_CTYPE TZ EDITOR VISUAL",

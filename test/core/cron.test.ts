@@ -3,7 +3,6 @@ import { CronPattern } from "../faces/core.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Returns the ticks within a period, without milliseconds. */
 function momentsOf(pattern: string, timeZone: string, from: string, until: string): string[] {
   const cron = new CronPattern(pattern, timeZone);
   const moments: string[] = [];

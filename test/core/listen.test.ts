@@ -46,7 +46,6 @@ describe("listening", () => {
   });
 });
 
-/** Sends two requests, and waits until the server handles both. */
 async function askTwice() {
   const running = new Map<string | undefined, ServerResponse>();
   const both = Promise.withResolvers<void>();

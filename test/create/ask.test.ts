@@ -14,7 +14,6 @@ import {
 import { keys } from "./keys.ts";
 import { Screen } from "./screen.ts";
 
-/** A run at a terminal that consists of two streams. */
 class Session {
   readonly screen: Screen = new Screen();
   readonly input: PassThrough = new PassThrough();
@@ -31,7 +30,6 @@ class Session {
     this.outcome = scaffold(argv, { ...setup, terminal }).finally(() => this.screen.end());
   }
 
-  /** Waits for each question in turn, and types its answer. */
   async answer(
     ...answers: readonly (readonly [question: string, answer: string])[]
   ): Promise<void> {

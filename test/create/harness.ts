@@ -78,7 +78,6 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/** Lists the files, directories and links below a directory, sorted and without `.git`. */
 export async function everythingIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   return entries

@@ -1,4 +1,3 @@
-/** The bytes that a terminal sends for each key. */
 export const keys = {
   enter: "\r",
   down: "\x1b[B",

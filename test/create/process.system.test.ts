@@ -128,7 +128,6 @@ async function freshClone(clone: string): Promise<string> {
   return join(clone, "create-bot.js");
 }
 
-/** Returns an environment in which npm fails, as it would without a network. */
 async function failingNpm(bin: string): Promise<Record<string, string>> {
   await mkdir(bin, { recursive: true });
   await writeFile(join(bin, "npm"), "#!/bin/sh\necho no network >&2\nexit 1\n");

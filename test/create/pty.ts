@@ -3,7 +3,6 @@ import { AtTerminal, type TerminalOptions } from "../support/at-terminal.ts";
 
 export { hasPty, type TerminalOptions as PtyOptions } from "../support/at-terminal.ts";
 
-/** A program in a pseudo-terminal. Tests type into the terminal. */
 export class Pty extends AtTerminal {
   constructor(command: readonly string[], options: TerminalOptions) {
     super(command, options);

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { run, templates } from "../faces/create.ts";
 import { type Call, scaffold, temporaryDirectory } from "./harness.ts";
 
-/** Returns git's environment, with or without a user. */
 function gitEnv(home: string, user?: string): Record<string, string> {
   const identity = { GIT_AUTHOR_NAME: user, GIT_AUTHOR_EMAIL: user };
   const committer = { GIT_COMMITTER_NAME: user, GIT_COMMITTER_EMAIL: user };
@@ -94,7 +93,6 @@ describe("a repository of its own", () => {
   });
 });
 
-/** Creates a checkout whose template has two files, and which packs an empty archive. */
 async function fakeCheckout(root: string) {
   await mkdir(join(root, "templates/starter"), { recursive: true });
   await writeFile(join(root, "package.json"), '{ "version": "7.8.9" }');

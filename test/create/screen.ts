@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** Everything printed to a terminal. */
 export class Screen {
   #transcript = "";
   /** Offset that {@link shows} has read up to. */

@@ -15,7 +15,6 @@ async function bot(template: string, store: string) {
   return { outcome, directory, read, paths: await everythingIn(directory) };
 }
 
-/** A template's packages besides service-bot and the database driver. */
 const packagesOf: Readonly<Record<string, readonly string[]>> = { assistant: ["zod"] };
 
 function interpolated(text: string): string[] {

@@ -88,7 +88,6 @@ describe.skipIf(!hasPty)("at a terminal", () => {
   });
 });
 
-/** Returns an environment in which npm runs this command. */
 async function fakeNpm(cwd: string, command: string): Promise<Record<string, string>> {
   const bin = join(cwd, "bin");
   await mkdir(bin);

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { everythingIn, root, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 import { fingerprint } from "./tree.ts";
 
-/** Creates a directory with a user's files, both next to and inside the bot directories. */
 async function somebodysDirectory(): Promise<string> {
   const cwd = await temporaryDirectory();
   await mkdir(join(cwd, "full/src"), { recursive: true });

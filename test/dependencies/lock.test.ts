@@ -5,7 +5,6 @@ import { type LockedPackage, lockedPackages } from "../../scripts/dependencies/l
 
 const root = join(import.meta.dirname, "../..");
 
-/** Folders with their own package-lock.json. */
 const folders = [".", "bench", "scripts/registry", ...subfolders("test/peers")];
 
 /**

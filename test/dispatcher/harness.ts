@@ -13,7 +13,6 @@ import { logSink } from "../support/log.ts";
 
 export type Handle = (job: Job) => Promise<unknown> | unknown;
 
-/** A dispatcher with a manual clock on an in-memory inbox. */
 export interface Harness {
   readonly inbox: SqliteInbox;
   readonly clock: ManualClock;

@@ -5,7 +5,6 @@ import type { ErrorCode } from "../faces/errors.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** Returns the codes in the table under a heading. */
 function codesIn(page: string, heading: string): string[] {
   const [, section = ""] = read(page).split(`\n${heading}\n`);
   const [table = ""] = section.split(/\n#/);

@@ -18,7 +18,6 @@ function typed(type: "mention" | "comment", id: string, lane: string): NewEvent 
   return { ...message(id), type, lane, body };
 }
 
-/** Returns mentions on separate lanes. Their numbers start at `from`. */
 const mentions = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => mention(`m${from + n}`, `post:${from + n}`));
 

@@ -5,7 +5,6 @@ import { parseAllDocuments } from "yaml";
 import { commandsOf, problemOf } from "./command-lines.ts";
 import { codeBlocks, documentedBlock, pages, root, testOf } from "./markdown.ts";
 
-/** Pages that the scaffolder writes into a bot, after it fills in the placeholders in double braces. */
 const templates = [
   "starter/README.md",
   "starter/AGENTS.md",
@@ -187,7 +186,6 @@ function withoutFunctions(code: string): string {
   return code.replaceAll(/^\w+\(\) \{.*\}$/gm, "").replaceAll(/^control /gm, "curl ");
 }
 
-/** Returns a template's page as it appears in a bot that uses npm. */
 function filled(text: string): string {
   return text
     .replaceAll(/^<!-- \{\{.*\}\} -->\n/gm, "")

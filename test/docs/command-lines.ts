@@ -88,7 +88,6 @@ function npmProblem([name = "", ...words]: readonly string[]): string | undefine
 
 const sources = new Map<string, string>();
 
-/** Returns the source of a script and of the other files in its folder. */
 function sourcesBeside(entry: string): string {
   const known = sources.get(entry);
   if (known !== undefined) return known;
@@ -151,7 +150,6 @@ function usageOf(name: string, action: string | undefined): string | undefined {
   return actionsOf(details).get(action ?? "stats");
 }
 
-/** Returns the usage text of each `service-bot inbox` action. */
 export function actionsOf(usage: string): ReadonlyMap<string, string> {
   const [list = "", filter = ""] = usage.split("FILTER: ");
   const lines = list.replaceAll("FILTER", filter.split("\n\n")[0] ?? "").split("\n");

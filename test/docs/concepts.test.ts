@@ -6,7 +6,6 @@ import { pages } from "./markdown.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Returns a page in docs/concepts with whitespace collapsed. */
 function concept(name: string): string {
   const page = pages.find(({ path }) => path === `docs/concepts/${name}.md`);
   return page?.text.replaceAll(/\s+/g, " ") ?? "";

@@ -3,7 +3,6 @@ import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 
-/** Hosts that pages may link to. */
 const HOSTS = [
   "opentelemetry.io",
   "core.telegram.org",

@@ -156,7 +156,6 @@ function variablesIn(source: string): string[] {
 
 const entries = entryPoints().flatMap((point) => point.entries);
 
-/** Returns the members of an exported type, or of a type that one mentions. */
 function membersOf(name: string): readonly Member[] {
   const exported = entries.find((entry) => entry.name === name);
   if (exported !== undefined) return exported.members;
@@ -164,7 +163,6 @@ function membersOf(name: string): readonly Member[] {
   return named === undefined ? [] : describeName(name, named, () => false).members;
 }
 
-/** Returns the fields of the status report. The names of nested fields contain a dot, such as `log.cursor`. */
 function statusFields(): string[] {
   return membersOf("BotStatus").flatMap((member) => {
     const name = nameIn(member);

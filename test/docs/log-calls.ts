@@ -21,7 +21,6 @@ const levels: ReadonlySet<string> = new Set(["trace", "debug", "info", "warn", "
 /** Folders that are not part of a bot or an MCP server. Their code prints for users, or does not log. */
 const otherRooms = ["platform/", "cli/", "create/"];
 
-/** Returns every logger call in the source of bots and MCP servers. */
 export function logCalls(): LogCall[] {
   const source = join(root, "src");
   return globSync("**/*.ts", { cwd: source })

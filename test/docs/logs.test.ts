@@ -11,7 +11,6 @@ const page = {
 };
 const calls = logCalls();
 
-/** Every line has these fields. */
 const general = ["level", "time", "msg"];
 
 /** Returns each line's level and sorted fields, without the fields of a run, so that messages may be reworded. */

@@ -62,13 +62,11 @@ export function prose({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`]*`/g, "");
 }
 
-/** Returns a page's link targets as written, ignoring code. */
 export function targets({ text }: Page): string[] {
   const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/`[^`\n]*`/g, "``");
   return [...words.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target]) => target ?? "");
 }
 
-/** Returns the files that a page links to, relative to the root. */
 export function links(page: Page): string[] {
   return targets(page)
     .map((target) => target.split("#", 1)[0] ?? "")

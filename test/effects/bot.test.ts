@@ -10,7 +10,6 @@ const Count = object({ count: number().default(0) });
 type Counted = { count: number };
 const counting: BotOptions<Counted> = { state: Count };
 
-/** Counts the messages in a conversation, and replies with the count. */
 const count = (bot: Bot<Counted>) =>
   void bot.on("dm.message", async (ctx) => {
     const state = await ctx.state();

@@ -18,7 +18,6 @@ const claim: Claim = {
   ...{ attempt: 1, source: "webhook", late: false, trace: undefined, receivedAt: NOW },
 };
 
-/** An inbox that stores states and timers, and the effects of a run. */
 export class Store {
   readonly stored: Record<string, unknown>;
   readonly timerRows: readonly Pick<StoredTimer, "name" | "key">[];

@@ -19,7 +19,6 @@ function eventOf(type: string, payload: unknown): AnyEvent {
   return readStoredEvent(JSON.stringify(wireEvent(type, payload)));
 }
 
-/** Returns the event of a timer that another event has set, as a run reads it. */
 function timerOf(setter: AnyEvent, data: unknown, inDoubt = false): AnyEvent {
   const payload = timerPayload(setter, { name: "remind", key: "k", data }, inDoubt);
   const body = JSON.stringify(payload);

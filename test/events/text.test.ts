@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { textOf } from "../faces/events.ts";
 
-/** Returns deeply nested JSON, parsed. */
 function nested(levels: number, open: string, close: string): unknown {
   return JSON.parse(`${open.repeat(levels - 1)}{}${close.repeat(levels - 1)}`);
 }

@@ -2,11 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type CodeBlock, codeBlocks, pages, root } from "../docs/markdown.ts";
 
-/** A file of a bot that a guide shows. */
 export interface GuideFile {
-  /** Name of the guide's page, such as `commands`. */
   readonly guide: string;
-  /** Path in the bot's folder, below `src` or `test`. */
   readonly path: string;
   readonly code: string;
 }

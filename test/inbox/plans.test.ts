@@ -30,7 +30,6 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   return statements();
 }
 
-/** Returns the statements for an event with effects, and for the timer it sets. */
 async function statementsOfEffects(file: string): Promise<readonly string[]> {
   const inbox = new SqliteInbox({ file });
   onTestFinished(() => inbox.close());

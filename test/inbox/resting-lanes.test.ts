@@ -70,7 +70,6 @@ async function sweep(keep = KEEP): Promise<void> {
   while (await inbox.sweep(keep));
 }
 
-/** Waits until every lane rests. */
 async function pause(): Promise<void> {
   await clock.advance(10 * MINUTE + 1);
   await sweep();

@@ -13,7 +13,6 @@ let folder: string;
 let file: string;
 let backup: string;
 
-/** Creates an inbox with two events, and an older backup with only one. */
 beforeEach(async () => {
   folder = temporaryFolder();
   file = join(folder, "bot.db");

@@ -151,7 +151,6 @@ describe("the file", () => {
 });
 
 describe.skipIf(!hasStranger)("a user who may not write", () => {
-  /** Returns the error that another process gets when it opens the file. */
   const errorOf = (file: string): string => {
     const { stderr } = spawnSync(process.execPath, [HOLDER, file], {
       encoding: "utf8",

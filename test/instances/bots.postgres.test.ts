@@ -116,7 +116,6 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     while ((await leaderOf(a))?.holder === undefined) await clock.advance(0);
     const b = await make();
     await listening(place, 2);
-    /** Moves the clock a few seconds at a time, and waits for the database in between. */
     const pass = async (ms: number) => {
       const step = Math.min(ms, 2_500);
       for (let passed = 0; passed < ms; passed += step) {

@@ -8,7 +8,6 @@ import { emptyPlace, openAt, through } from "../support/postgres/open.ts";
 import { TestProcess } from "../support/process.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
-/** Creates a schema behind a proxy that the test can freeze. */
 async function database() {
   const place = await emptyPlace();
   const proxy = await TcpProxy.to(Number(new URL(place.url).port));

@@ -79,7 +79,6 @@ const errorsIn = ({ records }: Pick<ReturnType<typeof logSink>, "records">) =>
 
 const instances = (place: Place) => look(place, `SELECT id FROM ${place.schema}.instance`);
 
-/** Creates a membership without a database, and records its calls. */
 function member(shared: Partial<MembershipOptions["shared"]> = {}) {
   const calls: string[] = [];
   const clock = new ManualClock(0);

@@ -10,7 +10,6 @@ type Answers = Readonly<Record<Scope, ScopeAnswer>>;
 
 const all: Answers = { read: "yes", "posts:write": "yes", "comments:write": "yes", dm: "yes" };
 
-/** Creates access to a platform that sends these responses, and counts the requests. */
 function watched(answers: Answers) {
   const clock = new ManualClock();
   const access = new Access({ clock });

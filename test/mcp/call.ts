@@ -30,7 +30,6 @@ export function connectDirectly(
   };
 }
 
-/** Creates a caller whose tools can be called directly. */
 export function principalWith(options: ClientOptions, access: Access = new Access()): Principal {
   const { baseUrl, fetch = globalThis.fetch } = options;
   return {

@@ -27,7 +27,6 @@ export function accessTo({ url, apiKey, fetch }: Platform, token: string = apiKe
   return { url, apiKey: token, fetch };
 }
 
-/** Connects the official client until the test ends. */
 export type Connect = (options: Connecting) => Promise<Client>;
 
 /** Connects over stdio, using two streams in this process. */
@@ -50,7 +49,6 @@ export const overHttp: Connect = async ({ url, apiKey, fetch, scopes, era }) => 
   return await clientOf("http://localhost/mcp", apiKey, era, send);
 };
 
-/** Connects the official client to a running server. */
 export async function clientOf(
   url: string,
   apiKey: string,
@@ -73,7 +71,6 @@ export function mcpWith(options: McpOptions): McpHttp {
   return mcp;
 }
 
-/** Starts an MCP server over HTTP, which stops when the test ends. */
 export async function mcpOverHttp({
   allowHosts = [],
   ...options

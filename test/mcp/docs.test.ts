@@ -19,7 +19,6 @@ test("the table has every tool, with its scopes, and whether it writes", () => {
   );
 });
 
-/** Returns the server's settings in each JSON configuration, in page order. */
 function servers(): Record<string, unknown>[] {
   return blocks("json").map((code) => {
     const configuration = JSON.parse(code);

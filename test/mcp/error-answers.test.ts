@@ -32,7 +32,6 @@ type Row = readonly [
   name: string,
   answer: Responder,
   failure: Omit<Failure, "message">,
-  /** Patterns for the text that reading and writing tools return. */
   text: { readonly reads: RegExp; readonly writes: RegExp },
 ];
 

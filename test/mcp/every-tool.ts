@@ -1,4 +1,3 @@
-/** Every tool, with valid arguments and the request it sends. */
 export const everyTool: readonly (readonly [
   name: string,
   args: Readonly<Record<string, unknown>>,

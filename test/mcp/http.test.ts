@@ -47,7 +47,6 @@ function poster(mcp: McpHttp, apiKey: string) {
   return { send, post };
 }
 
-/** Starts an MCP server for the local platform. */
 async function served(options: Partial<HttpOptions> = {}) {
   const { platform } = await world();
   const clock = new ManualClock();
@@ -177,7 +176,6 @@ test.each(["PUT", "GET", "DELETE"])(
   },
 );
 
-/** Starts a platform that holds token lookups, or all requests, until the test releases them. */
 function held(which: "lookups" | "calls") {
   const released = Promise.withResolvers<void>();
   let arrivals = 0;

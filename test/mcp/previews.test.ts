@@ -5,7 +5,6 @@ import { previewsOf } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
-/** Starts a server that stands in for the platform's image storage, and records its requests. */
 async function storage() {
   const png = await image();
   const asked: IncomingMessage[] = [];

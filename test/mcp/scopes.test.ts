@@ -10,7 +10,6 @@ import { accessTo, overPipes } from "./connect.ts";
 import { everyTool } from "./every-tool.ts";
 import { serve } from "./stub.ts";
 
-/** Every non-empty set of scopes. */
 const subsets: readonly (readonly Scope[])[] = Array.from({ length: 15 }, (_, n) =>
   allScopes.filter((_scope, bit) => ((n + 1) & (1 << bit)) !== 0),
 );
@@ -38,7 +37,6 @@ function toolsFor(scopes: readonly Scope[]): string[] {
     .map(([name]) => name);
 }
 
-/** Returns how the platform answers the scope probes for a token with these scopes. */
 function answersFor(scopes: readonly Scope[], otherwise: ScopeAnswer = "no") {
   const answer = (scope: Scope): ScopeAnswer => (scopes.includes(scope) ? "yes" : otherwise);
   return {

@@ -7,7 +7,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Family, labelsOf } from "./scrape.ts";
 import { dm, scrape, World } from "./world.ts";
 
-/** A table row in docs/operate/metrics.md. */
 interface Row {
   readonly name: string;
   readonly type: string;

@@ -7,7 +7,6 @@ import { listenTo } from "../support/channels.ts";
 import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
-/** Creates a publisher, and records the lost leases it publishes. */
 function lossSender(): { readonly bot: object; readonly told: string[] } {
   const told: string[] = [];
   const bot = {};

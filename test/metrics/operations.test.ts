@@ -6,7 +6,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { dashboard, panels, rules } from "./operations-files.ts";
 import { scrape, World } from "./world.ts";
 
-/** Returns the names of all metrics of a bot that uses every feature. */
 async function toldNames(): Promise<ReadonlySet<string>> {
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
   const world = new World();

@@ -19,7 +19,6 @@ async function serve(host = "127.0.0.1") {
   return listening;
 }
 
-/** Returns the status of a request with this Host header. */
 async function statusFor(url: string, host: string): Promise<number | undefined> {
   const asked = request(url, { headers: { host } }).end();
   const [answer] = await once(asked, "response");

@@ -78,7 +78,6 @@ test("a message that cannot be counted harms no publisher", () => {
   expect(() => channels.batch.publish({ bot } as never)).not.toThrow();
 });
 
-/** Returns the metrics of a bot with this inbox. All other parts of the bot are fake. */
 function metricsOf(inbox: Pick<Inbox, "measure" | "shared">): Metrics {
   const clock = new ManualClock(1_800_000_000_000);
   const metrics = new Metrics({}, false);

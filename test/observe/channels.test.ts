@@ -11,7 +11,6 @@ import { logSink } from "../support/log.ts";
 
 const page = readFileSync(join(root, "docs/operate/channels.md"), "utf8");
 
-/** Returns each channel's fields, as the table under a heading of docs/operate/channels.md lists them. */
 function documented(heading: string): ReadonlyMap<string, readonly string[]> {
   const [, text = ""] = page.split(`\n## ${heading}\n`);
   const [table = ""] = text.split("\n## ");
@@ -28,7 +27,6 @@ function documented(heading: string): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** Records every message on every channel of this process until the test ends. */
 function hearAll(): { facts: [string, object][]; work: [string, object][] } {
   const facts: [string, object][] = [];
   const work: [string, object][] = [];

@@ -5,7 +5,6 @@ import { loggedSender, runMessage } from "../support/channels.ts";
 import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
-/** Publishes deliveries, and collects the levels of the log lines they cause. */
 function deliveries(): {
   readonly publish: (delivery: Omit<ChannelMessages["delivery"], "bot">) => void;
   readonly levels: () => readonly string[];

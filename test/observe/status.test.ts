@@ -7,7 +7,6 @@ const measures = { pending: 7, dead: 2, oldestPendingAt: undefined, disk: undefi
 const report = { instances: [], poller: undefined, endedLastMinute: 3 };
 const refused = () => Promise.reject(new Error("canceling statement due to statement timeout"));
 
-/** Creates a bot on a shared store that returns these results. */
 function sourcesOf(answers: {
   readonly measure?: Inbox["measure"];
   readonly report?: Shared["report"];

@@ -5,7 +5,6 @@ import { type Config, loadConfig, defaults as optionDefaults } from "../faces/bo
 export const root: string = join(import.meta.dirname, "../..");
 export const operations: string = join(root, "templates/operations");
 
-/** The configuration of a bot that sets only the required variables. */
 export const defaults: Config = loadConfig({
   SERVICE_BASE_URL: "https://platform.example.org",
   SERVICE_API_KEY: "sbk_any",

@@ -123,7 +123,6 @@ export interface Resource {
 
 export const manifestFiles: readonly string[] = readdirSync(join(operations, "kubernetes")).sort();
 
-/** Manifest files that run a bot, one per store. */
 export const workloads: readonly string[] = ["postgres.yaml", "sqlite.yaml"];
 
 /** Uncomments the manifest's lines for metrics. */

@@ -149,7 +149,6 @@ function written(content: string): string {
   return path;
 }
 
-/** Returns the system calls that the unit's filters allow. */
 function allowedCalls(): ReadonlySet<string> {
   const allowed = new Set<string>();
   for (const filter of unit.all("SystemCallFilter")) {

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 
-/** The settings of a systemd unit. A repeated setting keeps all of its values. */
 export class Unit {
   readonly #settings: Map<string, string[]>;
 

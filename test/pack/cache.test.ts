@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { PackCache } from "../../scripts/pack/cache.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Creates a checkout with one source file. Packing just copies the file. */
 function makeCheckout(duringPack: () => void = () => undefined) {
   const checkout = temporaryFolder();
   const folder = join(checkout, "kept");
@@ -24,7 +23,6 @@ function makeCheckout(duringPack: () => void = () => undefined) {
     folder,
     packs: () => packs,
     write: (text: string) => writeFileSync(source, text),
-    /** Packs into a new folder, and returns the tarball's content. */
     packed: async () => {
       const path = await cache.packServiceBot(join(temporaryFolder(), "new"));
       expect(basename(path)).toBe("service-bot-1.2.3.tgz");

@@ -2,7 +2,6 @@ const LISTS = /^export (type )?\{([^}]*)\}/gm;
 const DECLARATIONS =
   /^export (?:declare )?(?:abstract )?(class|function|const|enum|interface|type) (\w+)/gm;
 
-/** Returns the exports of a declaration file with their kinds, such as `type Logger` and `value Bot`, sorted. */
 export function exportedNames(declarations: string): string[] {
   if (/^export \*/m.test(declarations)) throw new Error("an entry must list its names one by one");
   const listed = [...declarations.matchAll(LISTS)].flatMap(([, type, names = ""]) =>

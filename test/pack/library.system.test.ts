@@ -47,7 +47,6 @@ describe("the packed library", { timeout: 120_000 }, () => {
     for (const imported of importsOf(path)) follow(imported.replace(/\.js$/, ".d.ts"), needed);
   }
 
-  /** Returns the relative imports of an entry, as paths in the tarball. */
   function importsOf(path: string): string[] {
     const text = entries.get(path)?.text ?? "";
     const asked = text.matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);

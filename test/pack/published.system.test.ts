@@ -227,7 +227,6 @@ async function manifestIn(tarball: string) {
   return JSON.parse(readTar(await readFile(tarball)).get("package/package.json")?.text ?? "");
 }
 
-/** Returns the exported names of each entry that has declarations. */
 async function entriesOf(tarball: string): Promise<Record<string, string[]>> {
   const files = readTar(await readFile(tarball));
   const { exports }: { exports: Record<string, string | { types: string }> } =

@@ -9,7 +9,6 @@ const broken = (): never => {
   throw new Error("the handler is broken");
 };
 
-/** Delivers a message to a bot, and waits until its event has ended. */
 async function handleOne(register: (bot: Bot) => void, options: BotOptions = {}) {
   const world = new World();
   const bot = await world.startBot(register, { maxAttempts: 3, ...options });

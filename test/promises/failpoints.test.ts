@@ -82,7 +82,6 @@ test.each(arrivals)(
 const counting = { state: object({ count: number().default(0), reminded: number().default(0) }) };
 type Counting = { count: number; reminded: number };
 
-/** Counts messages and reminders, replies to each with the count, and sets a timer for each message. */
 const countAndRemind = (bot: Bot<Counting>) => {
   bot.on("dm.message", async (ctx) => {
     const state = await ctx.state();

@@ -25,7 +25,6 @@ export const failpoints = [
 export const timerFailpoints = ["before fire", "after fire"] as const;
 export type Failpoint = (typeof failpoints)[number] | (typeof timerFailpoints)[number];
 
-/** The inbox methods between the failpoints. */
 const METHODS = {
   put: ["put"],
   claim: ["claim"],
@@ -35,7 +34,6 @@ const METHODS = {
   fire: ["fireTimers"],
 } as const satisfies Readonly<Record<string, readonly (keyof SqliteInbox)[]>>;
 
-/** Reports each failpoint that a bot in this process passes. */
 export interface FailpointWatch {
   watchFetch(fetch: Fetch): Fetch;
   remove(): void;
@@ -109,7 +107,6 @@ function encloseCommit(pass: (at: Failpoint) => void): () => void {
   };
 }
 
-/** Kills a bot at a failpoint. */
 export interface Kill {
   /** Pass this `fetch` to the bot to kill. */
   readonly fetch: Fetch;

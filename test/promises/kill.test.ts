@@ -9,7 +9,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const BOT = fileURLToPath(new URL("../e2e/answering-bot.ts", import.meta.url));
 
-/** Starts a bot process that replies twice to each message, and registers its URL with the platform. */
 async function startBot(platform: Platform, file: string): Promise<TestProcess> {
   const bot = new TestProcess([BOT], {
     bareEnv: true,

@@ -68,7 +68,6 @@ export class World {
     return event;
   }
 
-  /** Delivers events to the bot's webhook in one batch. Returns the status of the response. */
   async deliver(bot: Pick<Bot, "handle">, ...events: readonly DeliveredEvent[]): Promise<number> {
     const body = JSON.stringify({ events });
     const signature = sign(body, SECRET, this.clock.now() / 1000);
@@ -77,7 +76,6 @@ export class World {
     return (await bot.handle(request)).status;
   }
 
-  /** Returns the texts that the bot sent to a conversation, in order. */
   sentTo(conversationId: string): string[] {
     return this.platform.sent
       .filter((sent) => sent.kind === "dm" && sent.conversationId === conversationId)

@@ -23,7 +23,6 @@ import {
 
 const fresh = sign("some other body", secret, now);
 
-/** Opens a connection, and sends the head of a delivery without its body. */
 async function sendHead(url: string, ...headers: readonly string[]): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -34,7 +33,6 @@ async function sendHead(url: string, ...headers: readonly string[]): Promise<Soc
   return socket;
 }
 
-/** Resolves to the first response's status and error code. */
 function answerOn(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

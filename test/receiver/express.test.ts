@@ -5,7 +5,6 @@ import { toExpress } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, limit, makeRig, now, type Rig, secret } from "./support.ts";
 
-/** Creates an Express app in which `mount` installs the middleware. */
 function appWith(
   mount: (app: Express, webhook: ReturnType<typeof toExpress>) => void,
 ): Rig & { app: Express } {

@@ -16,7 +16,6 @@ const good = sign(body, secret, now);
 const hex = good.split("v1=")[1] ?? "";
 const zeros = "0".repeat(64);
 
-/** Returns a valid delivery with one event. */
 export const one = (id: string, more: TestRequest = {}): TestRequest => delivery(batchOf(id), more);
 const signed = (value: string | string[], id = "good"): TestRequest =>
   one(id, { headers: { "x-service-signature": value } });
@@ -29,7 +28,6 @@ const encoded = (coding: string, bytes: Uint8Array): TestRequest =>
 export const wire = (...lines: readonly string[]): Buffer =>
   Buffer.from(lines.join("\r\n"), "latin1");
 
-/** Returns the bytes of a valid delivery with these headers. */
 const posted = (...headers: readonly string[]): Buffer =>
   wire("POST /webhook HTTP/1.1", "host: bot.test", "connection: close", ...headers, "", body);
 const length = `content-length: ${body.length}`;

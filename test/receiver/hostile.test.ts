@@ -28,7 +28,6 @@ import {
   type TestRequest,
 } from "./support.ts";
 
-/** Every response, with its headers. */
 const answered: string[] = [];
 const broken: unknown[] = [];
 const handled: string[] = [];
@@ -90,7 +89,6 @@ interface AnswerBody {
   readonly duplicates?: number;
 }
 
-/** Summarizes a response in the format of the tables. */
 function sum({ status, text }: TestAnswer): string {
   if (Number.isNaN(status)) return "closed";
   if (text === "") return String(status);

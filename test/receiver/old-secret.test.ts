@@ -9,7 +9,6 @@ const HOUR = 3_600_000;
 const secrets = ["whsec_the_newest", "whsec_the_older", "whsec_the_oldest"];
 const [newest, older, oldest] = secrets as [string, string, string];
 
-/** Creates a receiver with three secrets, and a function that signs a delivery with any of them. */
 function makeRotation(clock = new ManualClock(now * 1000)) {
   const rig = makeRig({ secrets, clock });
   const deliver = async (secret: string, body = batchOf("1")) => {

@@ -21,7 +21,7 @@ export const secret = "whsec_of_this_test";
 /** The bot's API key, which also grants access to its status report. */
 export const apiKey = "key_of_this_test";
 export const limit = 2_000;
-/** In seconds since 1970. */
+/** Unix time in seconds. */
 export const now = 1_700_000_000;
 
 /** Stores events by id. Detects duplicates as strictly as a real inbox. */
@@ -51,7 +51,6 @@ export interface LogLine {
   readonly configured?: number;
 }
 
-/** A receiver with a fake inbox, and everything that tests inspect. */
 export interface Rig {
   readonly inbox: FakeInbox;
   readonly receiver: Receiver;
@@ -112,7 +111,6 @@ export function batchOf(...ids: string[]): string {
   return JSON.stringify({ events: ids.map(follow) });
 }
 
-/** Returns a valid batch with exactly this many bytes. */
 export function bodyOf(bytes: number, id = "1"): string {
   const bare = JSON.stringify({ events: [{ ...follow(id), pad: "" }] });
   return JSON.stringify({ events: [{ ...follow(id), pad: "x".repeat(bytes - bare.length) }] });

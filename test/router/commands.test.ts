@@ -5,7 +5,6 @@ import { fakeClient, jobFor, run } from "./support.ts";
 
 const LONG = `tea ${"very ".repeat(60)}hot`;
 
-/** Runs the handlers for a message with this text. The event holds only the first 20 characters. */
 async function hear(router: Router, text: string, type = "dm.message") {
   const { client, platform } = fakeClient();
   const place = { entityType: "post", entityId: "p_9", postId: "p_9", commentId: undefined };

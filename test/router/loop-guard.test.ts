@@ -59,7 +59,6 @@ class Scene {
     this.#guard.noteAnswer(event, { isPost });
   }
 
-  /** Sends a message, and replies to it unless it is delayed. */
   exchange(written?: Written): number {
     const event = this.message(written);
     const wait = this.wait(event);

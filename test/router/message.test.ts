@@ -45,7 +45,6 @@ function view({ id, text, at = 0, author = "ada", images = [] }: Shown): object 
   };
 }
 
-/** Returns the results of `ctx.text()` and `ctx.message()` for an event, and the number of requests. */
 async function read(
   type: string,
   payload: object,

@@ -8,7 +8,6 @@ import { type HandlerRun, Handling, type Router, routesOf } from "../faces/route
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
-/** Runs and records every step. */
 export class FakeSteps implements StepRunner {
   outcome: StepEnd<unknown>["outcome"] = "made";
   readonly ran: Step<unknown>[] = [];

@@ -11,7 +11,6 @@ import { logSink } from "../support/log.ts";
 
 const START = Date.parse("2026-11-23T08:59:57.400Z");
 
-/** Starts a schedule with one cron job. */
 async function running(pattern = "0 9 * * *") {
   const clock = new ManualClock(START);
   const inbox = new SqliteInbox({ file: ":memory:", clock });

@@ -13,7 +13,6 @@ function cron(name: string, pattern: string, more: Partial<CronJob> = {}): CronJ
   return { name, pattern, timeZone, missed: "last", moments, ...more };
 }
 
-/** An inbox, a clock and the schedules of several instances. */
 class Instances {
   readonly clock: ManualClock = new ManualClock(START);
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });

@@ -10,7 +10,6 @@ import { logSink } from "../support/log.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Sets a timer for each message. The text of the message is the delay. */
 const echoLater = (bot: Bot) => {
   bot.on("dm.message", async (ctx) => {
     await ctx.later("echo", ctx.payload.excerpt, ctx.payload.excerpt);
@@ -24,7 +23,6 @@ async function say(world: World, bot: Bot, person: string, text: string): Promis
   await world.settle(bot);
 }
 
-/** Moves the clock, and waits until due events are handled. */
 async function pass(world: World, bot: Bot, ms: number): Promise<void> {
   await world.clock.advance(ms);
   await bot.idle();

@@ -4,7 +4,7 @@ import { sign, TOLERANCE_SECONDS, type Verdict, verify } from "../faces/signatur
 
 const secret = "whsec_of_this_test";
 const body = Buffer.from('{"events":[]}');
-/** In seconds since 1970. */
+/** Unix time in seconds. */
 const t = 1_700_000_000;
 
 function at(seconds: number, header: string, secrets: readonly string[] = [secret]): Verdict {

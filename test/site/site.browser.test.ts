@@ -54,7 +54,6 @@ describe.each([
   });
 });
 
-/** Opens a page of the site. Any error, and any request to another host, fails the test. */
 async function open(path: string, viewport: { width: number; height: number }): Promise<Page> {
   const page = await openWindow({ viewport, reducedMotion: "reduce", colorScheme: "light" });
   const complaints: string[] = [];

@@ -18,7 +18,6 @@ let file: string;
 let lines: ReturnType<typeof logSink>;
 /** Replaces the response of the platform's event log. */
 let refusal: (() => Response) | undefined;
-/** Event ids, in the order they were handled. */
 let handled: string[];
 
 beforeEach(() => {
@@ -30,7 +29,6 @@ beforeEach(() => {
   handled = [];
 });
 
-/** Creates a freshly restored inbox with these events. */
 async function restored(mark: Partial<RestoreMark> = {}, ...ids: readonly string[]): Promise<void> {
   const inbox = new SqliteInbox({ file, clock });
   const position = writeRestoreMark({ at: START, ...mark });

@@ -25,7 +25,6 @@ beforeEach(async () => {
 
 let process: Steps;
 
-/** Creates a process that uses the restored inbox. */
 const restored = () => world.newProcess({ restore: { lostRunOf: () => lostRun } });
 
 /** Runs the next event, which may have been handled before the restore. */
@@ -38,7 +37,6 @@ function inDoubt(): Run {
   return world.runOf(world.claim, { process });
 }
 
-/** Starts the next run in a new process. */
 async function again(): Promise<Run> {
   await world.clock.advance(LEASE);
   await world.begin();

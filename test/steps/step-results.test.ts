@@ -16,7 +16,6 @@ class Order {
   readonly id = 1;
 }
 
-/** Returns the value as the handler gets it from the step. */
 const keep = async (value: unknown) => (await world.begin()).run(world.own(() => value));
 
 describe("the result of a step", () => {

@@ -27,7 +27,6 @@ export const died: { run(): Promise<never> } = { run: () => new Promise<never>((
 /** The result of a search that finds no trace of the effect. */
 export const nothing: Candidates<never> = { same: [], others: [], isComplete: true };
 
-/** Parts of a reply that a test may replace. */
 export type ReplyParts = Partial<Pick<Step<string>, "run" | "subject">> & Partial<Search<string>>;
 
 export class Run {
@@ -46,7 +45,6 @@ export class Run {
   }
 }
 
-/** An inbox, the state of a platform, and runs of handlers. */
 export class StepWorld {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });

@@ -25,7 +25,6 @@ export function timer(key: string, delayMs: number, more: Partial<NewTimer> = {}
   return { lane, name, key, delayMs, eventId: `timer:remind:${key}`, body: `{"n":1}`, ...more };
 }
 
-/** Returns the event that a timer creates when it fires. */
 export function eventOf({ lane, name, key, eventId, body, dueAt }: StoredTimer): NewEvent {
   const type = `timer:${name}`;
   const event = { id: eventId, type, payload: { name, key, dueAt, data: JSON.parse(body) } };

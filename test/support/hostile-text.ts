@@ -38,7 +38,6 @@ const parts = [
   "é🐟",
 ];
 
-/** Generates texts that try to control a terminal. */
 export const hostileText: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...parts), { minLength: 1, maxLength: 8 })
   .map((chosen) => chosen.join(""));

@@ -86,12 +86,10 @@ export class TestProcess {
     }
   }
 
-  /** Resolves to the first matching log line, waiting for it if necessary. */
   async logLine(fits: (line: LogRecord) => boolean): Promise<LogRecord> {
     return JSON.parse(await this.line((line) => line.startsWith("{") && fits(JSON.parse(line))));
   }
 
-  /** Resolves to the first log line with this `msg`. */
   message(msg: string): Promise<LogRecord> {
     return this.logLine((line) => line.msg === msg);
   }

@@ -3,14 +3,12 @@ import { Bot, type BotOptions } from "../../src/index.ts";
 import { type ListenOptions, type Platform, startPlatform } from "../faces/platform.ts";
 import { logSink } from "./log.ts";
 
-/** Starts a local platform that stops after the test. */
 export async function runPlatform(options: ListenOptions = {}): Promise<Platform> {
   const platform = await startPlatform(options);
   onTestFinished(() => platform.stop());
   return platform;
 }
 
-/** Returns options for a bot on this platform, with its inbox in memory. */
 export function botOptions(platform: Platform): BotOptions {
   return {
     env: {},

@@ -28,7 +28,6 @@ export function watchRuns(): () => readonly string[] {
   return () => seen.filter((sql) => OFTEN.test(sql.trim()));
 }
 
-/** Returns the steps of SQLite's query plan that visit every row. */
 export function scansOf(db: Database, sql: string): string[] {
   // A search by primary key without a condition is a scan in disguise.
   return planOf(db, sql).filter(

@@ -4,7 +4,6 @@ import type { Bot } from "../faces/bot.ts";
 import type { EventOf, UnknownEvent } from "../faces/events.ts";
 import { startBot } from "./start-bot.ts";
 
-/** Replies with the event's type to every event that allows a reply. */
 function answerAll(bot: Bot): void {
   bot.on(["dm.message", "mention", "comment", "reply", "like", "repost", "quote"], async (ctx) => {
     await ctx.reply(`to ${ctx.event.type}`);

@@ -4,7 +4,6 @@ import { startBot } from "./start-bot.ts";
 
 const boom = new Error("boom");
 
-/** Starts a bot whose handler fails in the attempts with these numbers. */
 function failing(...attempts: number[]) {
   return startBot((bot) =>
     bot.on("dm.message", async (ctx) => {

@@ -12,7 +12,6 @@ const upload = (client: Client) => client.upload(address);
 const attach = async (client: Client) =>
   client.posts.create({ imageKeys: [(await upload(client)).key] });
 
-/** For each code, a call that can fail with it. */
 const calls: Readonly<Record<PlatformCode, (client: Client) => Promise<unknown>>> = {
   BLOCKED_HOST: upload,
   NOT_IMAGE: upload,

@@ -5,7 +5,6 @@ import { Bot } from "../faces/bot.ts";
 
 const schema = z.object({ count: z.number().default(0) });
 
-/** Starts a bot that counts messages, and that sets a reminder on `/later SPAN`. */
 async function counting(test: TestOptions = {}) {
   return await testBot((options) => {
     const bot = new Bot({ ...options, state: schema });

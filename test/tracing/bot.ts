@@ -47,7 +47,6 @@ export class World {
     return bot;
   }
 
-  /** Sends a user's message. Its event is in the log, but is not delivered yet. */
   message(excerpt: string, conversationId = "c_1"): object & { readonly id: string } {
     this.#events += 1;
     const event = {

@@ -14,7 +14,6 @@ import { type SeenSpan, Spans } from "./spans.ts";
 
 const page = readFileSync(join(root, "docs/operate/tracing.md"), "utf8");
 
-/** Returns the documented spans, each with its kind and attributes. */
 function documented(): Record<string, readonly string[]> {
   const rows = [
     ...page.matchAll(/^\| `([^`]+)` \| (consumer|client|internal) \| [^|]* \| (.*) \|$/gm),
@@ -33,7 +32,7 @@ function nameOf({ name, kind }: SeenSpan): string {
   return name.replace(/^process .*/, "process <type>").replace(/^step .*/, "step <name>");
 }
 
-/** The packages that the page tells readers to install. */
+/** The packages that the page asks readers to install. */
 const modules = await installPeer("tracing");
 
 test("the set-up of OpenTelemetry compiles with its packages", async () => {

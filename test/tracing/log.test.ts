@@ -4,7 +4,6 @@ import { kindOf, type LogRecord } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { World } from "./bot.ts";
 
-/** Returns the kinds of the log lines that have this trace, in order. */
 function linesOf(records: readonly LogRecord[], trace: string | undefined): string[] {
   expect(trace).toMatch(/^[0-9a-f]{32}$/);
   return records.filter((line) => line["trace"] === trace).map(kindOf);

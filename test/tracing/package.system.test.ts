@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { root } from "../docs/markdown.ts";
 import { TestProcess } from "../support/process.ts";
 
-/** Starts and stops a bot, then prints the packages that were loaded. */
 const code = `
 import { registerHooks } from "node:module";
 const asked = new Set();

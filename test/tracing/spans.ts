@@ -11,7 +11,6 @@ import {
 } from "@opentelemetry/api";
 import { type EndedSpan, recordingProvider } from "./recording-provider.ts";
 
-/** The parts of an ended span that the tests check. */
 export interface SeenSpan {
   readonly name: string;
   readonly kind: string;
@@ -63,7 +62,7 @@ export class Spans {
     context.disable();
   }
 
-  /** Sorted by start. */
+  /** Sorted by start time. */
   get all(): readonly SeenSpan[] {
     return this.#ended
       .toSorted((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1])
@@ -89,7 +88,6 @@ export class Spans {
     return below(undefined, 0);
   }
 
-  /** Returns everything that the provider exports, as text. */
   text(): string {
     return JSON.stringify(
       this.#ended.map(({ name, attributes, status, events, links }) => {

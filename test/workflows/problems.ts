@@ -35,7 +35,6 @@ export function problemsOf(content: string): string[] {
   ];
 }
 
-/** Permissions of a job that publishes to npm or GitHub Pages. */
 const PUBLISHING = ["id-token", "pages"];
 
 function habitsOf(name: string, job: Job): string[] {

@@ -17,7 +17,6 @@ interface Case {
   readonly arrived?: string;
 }
 
-/** Runs the publishing script with a fake npm, and records the calls. */
 async function publish({ version = "1.2.3", published = [], arrived = "packed" }: Case = {}) {
   const folder = temporaryFolder();
   const bin = join(folder, "bin");

@@ -8,7 +8,6 @@ export interface Workflow {
   readonly content: string;
 }
 
-/** The workflows of the project and of a scaffolded bot. */
 export const workflows: readonly Workflow[] = [
   ".github/workflows",
   "test/fixtures/bot-0.1.0/.github/workflows",

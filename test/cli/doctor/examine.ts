@@ -57,7 +57,6 @@ export async function refusingPlatform(): Promise<Record<string, string>> {
   return access({ url: await serve((_request, response) => void response.writeHead(401).end()) });
 }
 
-/** Starts a server that stops when the test ends. Returns its origin. */
 export async function serve(answer: RequestListener): Promise<string> {
   return (await listenUntilEnd(createServer(answer))).url;
 }

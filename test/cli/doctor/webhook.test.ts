@@ -10,7 +10,6 @@ async function webhookWith(env: Record<string, string>, flags: readonly string[]
 const answering = (status: number, body = "", headers: Record<string, string> = {}) =>
   serve((_request, response) => void response.writeHead(status, headers).end(body));
 
-/** A rejection as a bot's receiver sends it. */
 const refusal = (code: string) => JSON.stringify({ error: { code, message: "No." } });
 
 describe("on this machine", () => {

@@ -2,7 +2,6 @@ import sharp, { type Sharp } from "sharp";
 import type { ImageKind } from "../../faces/core.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 
-/** An image from a real encoder. */
 export interface Sample {
   readonly name: string;
   readonly kind: ImageKind;
@@ -26,7 +25,6 @@ function picture(channels: 3 | 4 = 3): Sharp {
   return sharp(pixels, { raw: { width: WIDTH, height: HEIGHT, channels } });
 }
 
-/** Creates an image with three pages. */
 function pages(): Sharp {
   const pixels = noise(WIDTH * HEIGHT * 3 * 3);
   const raw = { width: WIDTH, height: HEIGHT * 3, channels: 3, pageHeight: HEIGHT } as const;
@@ -82,7 +80,6 @@ export function pngOf(size: number): Buffer {
   return withChunk(png, "prVt", Buffer.alloc(size - png.length - 12));
 }
 
-/** Inserts a chunk after a PNG's header. */
 export function withChunk(png: Buffer, type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
@@ -91,7 +88,6 @@ export function withChunk(png: Buffer, type: string, data: Buffer): Buffer {
   return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)]);
 }
 
-/** Inserts a segment after a JPEG's first marker. */
 export function withSegment(jpeg: Buffer, marker: number, data: Buffer): Buffer {
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { Backlog } from "../../faces/inbox-postgres.ts";
 
-/** Creates a backlog with a limit of 3. The test resolves its counts. */
 function backlog() {
   const counts: PromiseWithResolvers<number>[] = [];
   const counted = new Backlog(3, () => {

@@ -4,7 +4,6 @@ import { hold } from "../../support/postgres/hold.ts";
 import { emptyPlace, through } from "../../support/postgres/open.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
-/** Creates a driver whose first statements fail with this code, and records which connections were dropped. */
 function failing(code: string, times = Number.POSITIVE_INFINITY) {
   const dropped: (boolean | undefined)[] = [];
   let left = times;

@@ -11,7 +11,6 @@ const LEASE = 30_000;
 const DAY = 86_400_000;
 const keep = { bodiesMs: DAY, idsMs: DAY, deadLettersMs: 2 * DAY };
 
-/** Opens an inbox in two processes. It contains a dead letter whose lane has been swept. */
 async function deadLetter() {
   const place = await emptyPlace();
   const clock = new ManualClock(1_800_000_000_000);

@@ -20,7 +20,6 @@ async function withState(onStatement: (text: string) => void = () => undefined) 
   return { place, bot };
 }
 
-/** Stores and claims `n` events on separate lanes. */
 async function claims(bot: PostgresInbox, n: number): Promise<readonly Claim[]> {
   await bot.put(
     numbers(n).map((at) => message(`${at}`, `c${String(at).padStart(3, "0")}`)),

@@ -140,7 +140,6 @@ describe("a claim that the server carries out after it was given up", () => {
     return {
       bot,
       place,
-      /** Lets the server execute the claim. */
       late: async () => {
         await free(1);
         const lane = `SELECT FROM ${place.schema}.lane WHERE fence = 2`;

@@ -9,7 +9,6 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 const PID = 7;
 
-/** A connection without a server. */
 class FakeClient extends EventEmitter implements Client {
   readonly processID = PID;
   readonly done: string[] = [];

@@ -16,7 +16,6 @@ import { TestProcess } from "../../support/process.ts";
 
 const numbered = readdirSync(POSTGRES_SCHEMA).sort();
 
-/** Returns the schema from PostgreSQL's catalog, sorted by name. */
 async function dump(place: Place): Promise<string> {
   const columns = await look<{ line: string }>(
     place,

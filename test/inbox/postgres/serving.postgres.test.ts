@@ -27,7 +27,6 @@ async function signOfLife(place: Place): Promise<void> {
   while ((await locks()) !== "0") await setImmediate();
 }
 
-/** Makes the last heartbeats older by `ms`. */
 const age = (place: Place, ms: number) =>
   look(place, `UPDATE ${place.schema}.instance SET seen_at = seen_at - ${ms}`);
 

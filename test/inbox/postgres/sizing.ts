@@ -65,7 +65,6 @@ async function drain(): Promise<void> {
   }
 }
 
-/** Completes all events in a lane. Resolves to their number. */
 async function follow(first: Claim): Promise<number> {
   let ended = 0;
   for (let claim: Claim | undefined = first; claim !== undefined; ended++) {

@@ -14,7 +14,6 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** Opens an inbox, and records its statements. */
 async function watched() {
   const place = await emptyPlace();
   const statements: Statement[] = [];

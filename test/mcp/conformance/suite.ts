@@ -10,10 +10,8 @@ interface Check {
   readonly details?: unknown;
 }
 
-/** Maps the id of each failed check in a scenario to its reason. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** Returns the suite's server scenarios, each with its revisions. */
 export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, readonly string[]>> {
   const { code, output } = await suite.run(["list", "--server"]);
   if (code !== 0) throw new Error(`The scenarios cannot be listed:\n${output}`);
@@ -21,7 +19,6 @@ export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, read
   return new Map([...found].map(([, name = "", tags = ""]) => [name, tags.split(",")]));
 }
 
-/** Runs every scenario for a revision against the server at `url`. */
 export async function runSuite(
   suite: Peer,
   url: string,

@@ -4,7 +4,6 @@ import { allTools, listTools } from "../../faces/mcp.ts";
 import { connectDirectly, failureIn } from "../call.ts";
 import { everyTool, writingTools } from "../every-tool.ts";
 
-/** The part of a JSON schema that this test uses. */
 interface Schema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -22,7 +21,6 @@ const kinds: Readonly<Record<string, unknown>> = {
   array: [],
 };
 
-/** Returns invalid values for an argument with this schema. */
 function wrongFor(name: string, schema: Schema): unknown[] {
   const { type = "", minLength = 0, maxLength } = schema;
   const others = Object.entries(kinds).filter(
@@ -39,7 +37,6 @@ function wrongFor(name: string, schema: Schema): unknown[] {
   return schema.enum === undefined ? wrong : [...wrong, "image/svg+xml"];
 }
 
-/** Creates tools on a platform that always responds with an empty object, and counts its requests. */
 function tools() {
   const platform = { requests: 0 };
   const fetch = async () => {

@@ -30,7 +30,6 @@ export const cancelled = (requestId: number | string): object => ({
   params: { requestId, reason: "changed my mind" },
 });
 
-/** Lines that are not JSON-RPC messages. */
 export const garbage: readonly string[] = [
   "",
   "hello",
@@ -48,7 +47,6 @@ export const garbage: readonly string[] = [
   "[".repeat(50_000),
 ];
 
-/** Starts a server on two streams. Tests write raw lines to it. */
 export function wireTo(baseUrl: string): Wire {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
@@ -97,7 +95,6 @@ export async function post(
   });
 }
 
-/** Headers of every request after the first, in the 2025 revision. */
 export const revision2025: Readonly<Record<string, string>> = {
   "mcp-protocol-version": "2025-11-25",
 };

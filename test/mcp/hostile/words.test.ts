@@ -75,7 +75,6 @@ function answers(text: string, other = text): Readonly<Record<string, unknown>> 
   };
 }
 
-/** Removes the quoted parts of a text. */
 const outside = (text: string) => text.replace(/"(?:[^"\\]|\\.)*"/g, "…");
 
 /** Control and formatting characters, which must not reach a terminal or a model. */

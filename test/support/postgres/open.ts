@@ -13,7 +13,6 @@ export interface Place {
   readonly schema: string;
 }
 
-/** Creates an empty schema, and starts the server if necessary. */
 export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   const response = await fetch(`${inject("postgres")}/${version}`);
   const answer = await response.text();
@@ -38,7 +37,6 @@ export function through(place: Place, { port }: { readonly port: number }): Plac
 
 const PASSWORD = "x";
 
-/** Creates a role that may log in but has no other privileges. */
 export async function createRole(session: pg.Client, role: string): Promise<void> {
   await session.query(`CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}'`);
 }
@@ -104,7 +102,6 @@ export async function emptyTables(
   );
 }
 
-/** Opens empty inboxes that use the suite's clock. */
 export function openPostgres(version: string = NEWEST): OpenInbox {
   return async ({ clock, maxBacklog }) => {
     const place = await reusedPlace(version);
