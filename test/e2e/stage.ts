@@ -177,6 +177,6 @@ export class BotProcess {
   async stop(): Promise<void> {
     this.#process.kill("SIGTERM");
     const { code } = await this.#process.exited;
-    if (code !== 0) throw new Error(`the bot ended with ${code}:\n${this.#process.output()}`);
+    if (code !== 0) throw new Error(`the bot exited with ${code}:\n${this.#process.output()}`);
   }
 }

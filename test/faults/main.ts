@@ -11,8 +11,8 @@ const USAGE = `npx node test/faults/main.ts            [--size small|large] [--o
 npx node test/faults/main.ts soak       [--minutes 10] [--rate 20] [--seed N]
 npx node test/faults/main.ts simulate   [--schedules 5000] [--only SEED] [--seed N]
 
-Inflicts faults on real bots, lets one bot work for long, or simulates outages of the webhook.
-Prints the figures as a Markdown table. Exit code 1: a promise was broken.`;
+Inflicts faults on real bots, runs one bot under load for a long time, or simulates webhook outages.
+Prints the figures as a Markdown table. The exit code is 1 if any promise is broken.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -70,7 +70,7 @@ function chooseScenarios(): readonly Scenario[] {
     return [simulate({ schedules: numberOf("schedules"), only })];
   }
   if (command === "soak") return [soakScenario(numberOf("minutes"), numberOf("rate"))];
-  if (command !== "faults") throw new Error(`there is no ${command}\n\n${USAGE}`);
+  if (command !== "faults") throw new Error(`unknown command ${command}\n\n${USAGE}`);
   const chosen = scenarios.filter(({ name }) => name.includes(values.only));
   if (chosen.length === 0) throw new Error(`no scenario has "${values.only}" in its name`);
   return chosen;

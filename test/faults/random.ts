@@ -21,7 +21,7 @@ export class Random {
 
   pick<T>(list: readonly T[]): T {
     const chosen = list[this.below(list.length)];
-    if (chosen === undefined) throw new Error("nothing can be picked from an empty list");
+    if (chosen === undefined) throw new Error("cannot pick from an empty list");
     return chosen;
   }
 
@@ -38,6 +38,7 @@ export class Random {
 /** Returns the SEED environment variable, which reproduces a failure, or else a new seed. */
 export function chooseSeed(given: string | undefined = process.env.SEED): number {
   if (given === undefined || given === "") return Math.floor(Math.random() * 2 ** 31);
-  if (!/^\d{1,10}$/.test(given)) throw new Error(`a seed is a whole number (got "${given}")`);
+  if (!/^\d{1,10}$/.test(given))
+    throw new Error(`the seed must be a whole number (got "${given}")`);
   return Number(given);
 }

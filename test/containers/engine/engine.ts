@@ -15,7 +15,7 @@ const START_TIMEOUT_MS = 60_000;
 const INSTALL = "apt-get install --no-install-recommends docker.io docker-compose mmdebstrap";
 
 export function whyNoEngine(): string | undefined {
-  if (process.getuid?.() !== 0) return "containers are not run: only root starts an engine";
+  if (process.getuid?.() !== 0) return "container tests are skipped: only root can start an engine";
   const needed = [
     ["docker", "--version"],
     ["dockerd", "--version"],
@@ -24,7 +24,7 @@ export function whyNoEngine(): string | undefined {
   ] as const;
   const missing = needed.filter((one) => !isInstalled(one)).map(([command]) => command);
   if (missing.length === 0) return undefined;
-  return `containers are not run: there is no ${missing.join(" and ")} (Debian: ${INSTALL})`;
+  return `container tests are skipped: there is no ${missing.join(" and ")} (Debian: ${INSTALL})`;
 }
 
 /**

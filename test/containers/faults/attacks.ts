@@ -66,7 +66,7 @@ export class Attacks implements Attack {
     const status = await this.#deliverRound(target.url, this.#roundBytes);
     if (status !== 200) world.violations.push(`the largest round got ${status}, time ${time}`);
     if (!(await world.waitForMore(1, ANSWER_TIMEOUT_MS))) {
-      world.violations.push(`nothing was said after the attack, time ${time}`);
+      world.violations.push(`there was no reply after the attack, time ${time}`);
     }
     await this.#look();
   }

@@ -78,7 +78,7 @@ export class Clocks implements Attack {
     const restarts = time % 4 > 2 || time % 4 === 0;
     await this.#setClock(OFFSETS[time % 2] ?? "+0", restarts);
     if (!(await this.#untilRefused())) {
-      world.violations.push(`no delivery was refused, time ${time}`);
+      world.violations.push(`no delivery was rejected, time ${time}`);
     }
     const refused = performance.now();
     const event = world.ledger.write({ from: "ada" });
@@ -86,11 +86,11 @@ export class Clocks implements Attack {
     else world.violations.push(`polling did not take over, time ${time}`);
     const bot = this.#bots.at();
     if (!bot.tail().includes("SIGNATURE_STALE")) {
-      world.violations.push(`the log does not have the reason, time ${time}:\n${bot.tail()}`);
+      world.violations.push(`the log does not contain the reason, time ${time}:\n${bot.tail()}`);
     }
     const findings = await this.#doctor();
     if (!findings.some(({ area, level }) => area === "clock" && level === "fail")) {
-      world.violations.push(`doctor found the clock right, time ${time}`);
+      world.violations.push(`the doctor accepted the clock, time ${time}`);
     }
     await this.#setClock("+0", false);
   }

@@ -57,7 +57,7 @@ export class Cuts<S extends Store> implements Attack {
     const back = performance.now();
     if (await world.waitForMore(1, ANSWER_TIMEOUT_MS)) {
       this.#recoveryMs.push(performance.now() - back);
-    } else world.violations.push(`nothing was said after the network was back, time ${time}`);
+    } else world.violations.push(`there was no reply after the network was back, time ${time}`);
   }
 
   judge({ stored }: Observed): Judgement {

@@ -39,8 +39,10 @@ export class MemoryLimit {
       const { OOMKilled } = await docker.inspect<State>(name, "json .State");
       const [seen] = await docker.logs(name);
       return [
-        ...(OOMKilled ? [] : [`unexpected: the engine let ${name} take more than its memory`]),
-        ...(Number(seen) === this.bytes ? [] : [`unexpected: Node saw a limit of ${seen} bytes`]),
+        ...(OOMKilled ? [] : [`unexpected: the engine allowed ${name} to exceed its memory limit`]),
+        ...(Number(seen) === this.bytes
+          ? []
+          : [`unexpected: Node detected a limit of ${seen} bytes`]),
       ];
     } finally {
       await docker.run("rm", "--force", name);
@@ -54,13 +56,17 @@ export class MemoryLimit {
   async checkContainer(name: string): Promise<{ pid?: number; violations: string[] }> {
     const docker = this.#docker;
     const { OOMKilled, Pid, Running } = await docker.inspect<RunningState>(name, "json .State");
-    if (OOMKilled || !Running) return { violations: [`${name} was ended for its memory`] };
+    if (OOMKilled || !Running)
+      return { violations: [`${name} was killed for using too much memory, or has exited`] };
     const { Memory } = await docker.inspect<{ Memory: number }>(name, "json .HostConfig");
     const { limit, kills } = readController(Pid);
     const violations: string[] = [];
-    if (kills > 0) violations.push(`${kills} processes of ${name} were ended for their memory`);
+    if (kills > 0)
+      violations.push(`${kills} processes of ${name} were killed for using too much memory`);
     if (Memory !== this.bytes || limit !== this.bytes) {
-      violations.push(`unexpected: ${name} has a limit of ${Memory} bytes, and in fact ${limit}`);
+      violations.push(
+        `unexpected: ${name} has a configured limit of ${Memory} bytes and an actual limit of ${limit}`,
+      );
     }
     return { pid: Pid, violations };
   }

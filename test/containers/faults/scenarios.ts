@@ -104,7 +104,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
 
   const fullDisk: Scenario["run"] = async (run) => {
     const disk = SmallDisk.mount(DISK_SIZE[run.size]);
-    if (disk === undefined) throw new Error("root may mount a file system");
+    if (disk === undefined) throw new Error("only root can mount a file system");
     const fault: Loaded<SqliteStore> = {
       counted: "times full",
       load: "none",

@@ -107,7 +107,7 @@ export class FaultBots {
     const bot = this.#lives.findLast(({ name }) =>
       name.startsWith(`${this.#options.name}-${place}-`),
     );
-    if (bot === undefined) throw new Error(`no bot was started at place ${place}`);
+    if (bot === undefined) throw new Error(`no bot was started at index ${place}`);
     return bot;
   }
 

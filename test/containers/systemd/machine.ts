@@ -39,7 +39,7 @@ export function whyNoMachine(): string | undefined {
   const missing = needed.filter((one) => !isInstalled(one)).map(([command]) => command);
   if (missing.length === 0) return undefined;
   const install = "apt-get install --no-install-recommends systemd-container util-linux";
-  return `the unit is not booted: there is no ${missing.join(" and ")} (Debian: ${install})`;
+  return `the systemd tests are skipped: there is no ${missing.join(" and ")} (Debian: ${install})`;
 }
 
 /** Debian with systemd as process 1, in a systemd-nspawn container that shares this machine's network. */
@@ -96,7 +96,7 @@ export class Machine {
     for (let state = ""; state !== "running"; state = await this.#state()) {
       const failed = state === "degraded" || this.#nspawn.exitCode !== null;
       if (failed || performance.now() > deadline) {
-        throw new Error(`systemd does not run:\n${readFileSync(log, "utf8").slice(-4_000)}`);
+        throw new Error(`systemd is not running:\n${readFileSync(log, "utf8").slice(-4_000)}`);
       }
       await wait(LOOK_INTERVAL_MS);
     }

@@ -20,7 +20,7 @@ export type Version = ReadonlyMap<string, string>;
 export async function twoVersions(project: string): Promise<readonly [Version, Version]> {
   const vendor = join(project, "vendor");
   const [packed] = readdirSync(vendor);
-  if (packed === undefined) throw new Error(`no package of service-bot is in ${vendor}`);
+  if (packed === undefined) throw new Error(`there is no service-bot package in ${vendor}`);
   const present = join(vendor, packed);
   const given = process.env["SERVICE_BOT_BEFORE"];
   if (given === undefined) {
@@ -60,7 +60,7 @@ async function installVersion(project: string, tarball: string): Promise<Version
     cwd: project,
     env: withoutBotVariables(),
   });
-  if (code !== 0) throw new Error(`npm install ended with ${code}:\n${output}`);
+  if (code !== 0) throw new Error(`npm install exited with ${code}:\n${output}`);
   return readVersion(project);
 }
 

@@ -105,7 +105,7 @@ export class Compose {
         // An image built from this project has its health check in the Dockerfile.
         .filter((name) => this.service(name).build === undefined)
         .filter((name) => this.service(name).healthcheck === undefined)
-        .map((name) => `nothing tells when ${name} is healthy`),
+        .map((name) => `there is no health check for ${name}`),
       ...[...files, ...binds]
         .filter((path) => !existsSync(join(project, path)))
         .map((path) => `no file ${path}`),

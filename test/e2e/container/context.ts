@@ -13,7 +13,7 @@ export class BuildContext {
       .map((line) => line.trim())
       .filter((line) => line !== "" && !line.startsWith("#"));
     const unknown = this.#ignored.find((pattern) => /^!|\/|\*\*/.test(pattern));
-    if (unknown !== undefined) throw new Error(`this test does not know the pattern ${unknown}`);
+    if (unknown !== undefined) throw new Error(`this test does not support the pattern ${unknown}`);
   }
 
   find(pattern: string): string[] {

@@ -70,7 +70,7 @@ export class Build {
   }
 
   get #current(): Stage {
-    if (this.#stage === undefined) throw new Error("a Dockerfile begins with FROM");
+    if (this.#stage === undefined) throw new Error("a Dockerfile must begin with FROM");
     return this.#stage;
   }
 
@@ -86,7 +86,7 @@ export class Build {
     else if (keyword === "CMD") this.#current.command = JSON.parse(text);
     else if (keyword === "HEALTHCHECK") {
       this.#current.healthcheck = JSON.parse(text.replace(/^CMD /, ""));
-    } else throw new Error(`this test does not know ${keyword}`);
+    } else throw new Error(`this test does not support ${keyword}`);
   }
 
   #enter(path: string): void {

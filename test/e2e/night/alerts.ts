@@ -59,7 +59,8 @@ async function firing(series: readonly object[], minute: number): Promise<readon
     ({ stdout, stderr }: { stdout: string; stderr: string }) => `${stdout}${stderr}`,
   );
   const [, got] = complaint.split(/\bgot:/);
-  if (got === undefined) throw new Error(`promtool could not tell what fires:\n${complaint}`);
+  if (got === undefined)
+    throw new Error(`promtool did not report the firing alerts:\n${complaint}`);
   return [...got.matchAll(/alertname="(\w+)"/g)].map(([, name = ""]) => name).sort();
 }
 

@@ -45,6 +45,6 @@ ${inFrontOf(bot, caddyfile)}`,
 function inFrontOf(bot: string, caddyfile: string): string {
   const text = readFileSync(caddyfile, "utf8");
   const here = text.replace("reverse_proxy bot:3000", `reverse_proxy ${new URL(bot).host}`);
-  if (here === text) throw new Error(`${caddyfile} does not pass on to bot:3000`);
+  if (here === text) throw new Error(`${caddyfile} does not proxy to bot:3000`);
   return here;
 }

@@ -54,5 +54,5 @@ export function whyNoProxy({ name, debianPackage, version }: ProxyKind): string 
   if (missing.length === 0) return undefined;
   const commands = missing.map(([command]) => command).join(" and ");
   const install = `apt-get install --no-install-recommends ${debianPackage} openssl`;
-  return `https behind ${name} is not tested: there is no ${commands} (Debian: ${install})`;
+  return `https behind ${name} is skipped: there is no ${commands} (Debian: ${install})`;
 }

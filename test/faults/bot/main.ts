@@ -80,7 +80,7 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
     case "stubborn":
       if (failed >= Number(process.env.MAX_ATTEMPTS)) break;
       failures.set(ctx.event.id, failed + 1);
-      throw new Error("this handler fails until a person retries it");
+      throw new Error("this handler fails until an operator retries it");
     case "hang":
       await new Promise(() => undefined);
       break;

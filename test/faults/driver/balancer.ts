@@ -6,7 +6,7 @@ import { type Dependent, endWithParent, spawnWithParent } from "../../support/wi
 export function whyNoBalancer(): string | undefined {
   if (isInstalled(NGINX_VERSION)) return undefined;
   const install = `apt-get install --no-install-recommends ${NGINX_PACKAGE}`;
-  return `several bots behind a load balancer are not tested: there is no nginx (Debian: ${install})`;
+  return `the tests with a load balancer are skipped: there is no nginx (Debian: ${install})`;
 }
 
 export class Balancer {

@@ -41,7 +41,7 @@ export class Candidate {
     this.#proxy = proxy;
     this.#inbox = inbox;
     const { shared } = inbox;
-    if (shared === undefined) throw new Error("instances on PostgreSQL share something");
+    if (shared === undefined) throw new Error("a PostgreSQL inbox must have shared state");
     const log = createLogger({ level: "silent", secrets: [] });
     const { leaseMs } = options;
     this.#peers = new SharedPeers({ shared, clock: systemClock, log, leaseMs });

@@ -47,7 +47,7 @@ export function check(observed: Observed, rules: Rules = {}): string[] {
 }
 
 export function reportLost(missing: readonly string[], moment = "in the end"): string[] {
-  return missing.map((id) => `lost: ${id} was acknowledged and is not in the inbox ${moment}`);
+  return missing.map((id) => `lost: ${id} was acknowledged but is not in the inbox ${moment}`);
 }
 
 function checkStored({ written, stored, acknowledged }: Observed): string[] {
@@ -64,7 +64,7 @@ function checkStored({ written, stored, acknowledged }: Observed): string[] {
   return [
     ...reportLost([...acknowledged].filter((id) => !rows.has(id))),
     ...wrong,
-    ...invented.map(({ id }) => `unexpected: ${id} is in the inbox and was never written`),
+    ...invented.map(({ id }) => `unexpected: ${id} is in the inbox but was never written`),
   ];
 }
 

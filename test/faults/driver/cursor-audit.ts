@@ -38,7 +38,7 @@ export class CursorAudit {
     const wrong = await this.#rows(WRONG);
     const violations = wrong.map(
       ({ term, leads, before }) =>
-        `a stale move: term ${term} moved the cursor after term ${before}, and term ${leads} leads`,
+        `stale: term ${term} moved the cursor after term ${before}, and term ${leads} leads`,
     );
     return { moves: Number(count?.["n"]), violations };
   }

@@ -47,21 +47,21 @@ export function checkLeases(
     if (what === "claim") {
       const key = `${lane} ${fence}`;
       if (claims.has(key))
-        violations.push(`two leases: ${lane} was leased twice by the fence ${fence}`);
+        violations.push(`two leases: ${lane} was leased twice with the fence ${fence}`);
       claims.add(key);
     } else if (what === "end" && !held) {
       count.dropped += 1;
     } else if (what === "end") {
-      if (ended.has(id)) violations.push(`two endings: ${id} has ended twice`);
+      if (ended.has(id)) violations.push(`two endings: ${id} ended twice`);
       ended.add(id);
       if (fences.get(id) === fence) continue;
       count.stale += 1;
       violations.push(
-        `stale: process ${pid} ended ${id} by the fence ${fence}, and the last claim is ${fences.get(id)}`,
+        `stale: process ${pid} ended ${id} with the fence ${fence}, but the last claim is ${fences.get(id)}`,
       );
     } else if (what === "heal" && lanes > 0) {
       count.stranded += lanes;
-      violations.push(`stranded: ${lanes} lanes had pending events and no way to be claimed`);
+      violations.push(`stranded: ${lanes} lanes had pending events but could not be claimed`);
     }
   }
   return { violations, ...count };

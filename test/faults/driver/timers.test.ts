@@ -119,7 +119,7 @@ describe("the checker for a cron job that fires every second", () => {
   });
 
   test("finds a cron job that never fired", () => {
-    expect(check([]).violations).toContainEqual(expect.stringMatching(/^lost: no moment/));
+    expect(check([]).violations).toContainEqual(expect.stringMatching(/^lost: no tick/));
   });
 });
 

@@ -56,7 +56,7 @@ export function checkTimers(
       state !== "done" && `lost: the event of timer ${number} is ${state}`,
       dueAt < due - CLOCKS_MS && `early: timer ${number} was due ${due - dueAt} ms before its time`,
       receivedAt < dueAt && `early: timer ${number} fired ${dueAt - receivedAt} ms early`,
-      at < due - CLOCKS_MS && `early: the answer of timer ${number} came ${due - at} ms early`,
+      at < due - CLOCKS_MS && `early: the reply to timer ${number} came ${due - at} ms early`,
     ];
     return found.filter((violation) => violation !== false);
   });
@@ -71,10 +71,10 @@ export function checkWaiting(far: Iterable<number>, timers: readonly string[]): 
   return [
     ...[...due]
       .filter((key) => !waiting.has(key))
-      .map((key) => `lost: timer ${key} does not wait any longer`),
+      .map((key) => `lost: timer ${key} is no longer waiting`),
     ...[...waiting]
       .filter((key) => !due.has(key))
-      .map((key) => `unexpected: timer ${key} still waits`),
+      .map((key) => `unexpected: timer ${key} is still waiting`),
   ];
 }
 
@@ -115,14 +115,14 @@ export function checkMoments(
   const said = countTexts(arrivals.map(({ text }) => text));
   const known = new Set(events.map(({ id }) => commentOn(id)));
   const violations = [
-    ...(present.size === 0 ? ["lost: no moment has fired"] : []),
+    ...(present.size === 0 ? ["lost: no tick has fired"] : []),
     ...[...owed].filter((moment) => !present.has(moment)).map((moment) => `lost: ${iso(moment)}`),
     ...events.flatMap((event) => checkMoment(event, said, stoppedAt)),
     ...findMadeUp(events, lives).map(
-      ({ id }) => `unexpected: ${id} was missed, and not the last one`,
+      ({ id }) => `unexpected: ${id} was missed but was not the last missed tick`,
     ),
     ...[...said.keys()].filter((text) => !known.has(text)).map((text) => `unexpected: "${text}"`),
-    ...(present.size === events.length ? [] : ["duplicated: a moment has two events"]),
+    ...(present.size === events.length ? [] : ["duplicated: a tick has two events"]),
   ];
   const passed = present.size === 0 ? 0 : (last - first) / PERIOD_MS + 1;
   return { violations, owed: owed.size, missed: passed - present.size };

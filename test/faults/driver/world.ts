@@ -146,7 +146,7 @@ export class World<S extends Store = SqliteStore> {
   async boot(...args: Parameters<World["spawn"]>): Promise<BotProcess> {
     const bot = this.spawn(...args);
     if ((await bot.ready) !== undefined) return bot;
-    throw new Error(`the bot ended before it was ready:\n${bot.tail()}`);
+    throw new Error(`the bot exited before it was ready:\n${bot.tail()}`);
   }
 
   async restart(settings: Partial<BotSettings>): Promise<void> {
@@ -263,8 +263,8 @@ export class World<S extends Store = SqliteStore> {
   async #watch(): Promise<void> {
     while (!this.#ending && !this.broken) {
       const { stranded = 0, miscounted = 0 } = (await this.store.progress()) ?? {};
-      if (stranded > 0) this.violations.push(`${stranded} lanes are stranded at one moment`);
-      if (miscounted > 0) this.violations.push(`${miscounted} lanes miscount at one moment`);
+      if (stranded > 0) this.violations.push(`${stranded} lanes are stranded`);
+      if (miscounted > 0) this.violations.push(`${miscounted} lanes have the wrong count`);
       await wait(WATCH_INTERVAL_MS);
     }
   }

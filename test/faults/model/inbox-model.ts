@@ -339,7 +339,7 @@ export class InboxModel {
     if (!this.holds(claim)) return false;
     const { lane, id } = this.claims[claim] ?? { lane: "", id: "" };
     const event = this.events.get(id);
-    if (event === undefined) throw new Error(`claim ${claim} is of an event that is not there`);
+    if (event === undefined) throw new Error(`claim ${claim} has no event`);
     work(this.#lane(lane), event);
     return true;
   }

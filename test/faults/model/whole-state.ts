@@ -40,7 +40,7 @@ async function drain(model: InboxModel, world: World): Promise<void> {
 
 async function finish(n: number, model: InboxModel, { store, claims }: World): Promise<void> {
   const real = claims[n];
-  if (real === undefined) throw new Error(`the store never gave claim ${n}`);
+  if (real === undefined) throw new Error(`the store never returned claim ${n}`);
   for (const name of STEPS) {
     const expected = model.beginStep(n, name, "");
     assert.deepEqual(await store.inbox.beginStep(real, name, ""), expected, `step ${name}`);

@@ -62,7 +62,7 @@ export function onClaim(
     async (model, world) => {
       const n = pick(model);
       const real = world.claims[n];
-      if (real === undefined) throw new Error(`the store never gave claim ${n}`);
+      if (real === undefined) throw new Error(`the store never returned claim ${n}`);
       await run({ n, real }, model, world);
     },
     (model) => pick(model) >= 0,

@@ -81,7 +81,7 @@ function goesOut(record: JournalRecord): boolean {
 function findAnswered(request: string, repliesTo: Journals["repliesTo"]): string {
   const [, text = ""] = /"text":"([^"]+)"/.exec(request) ?? [];
   const id = repliesTo.get(text);
-  if (id === undefined) throw new Error("the journal has a request that is no reply");
+  if (id === undefined) throw new Error("the journal has a request that is not a reply");
   return id;
 }
 
@@ -118,7 +118,7 @@ function unexplained(disk: Disk, files: string): string[] {
       const real = existsSync(file) ? readFileSync(file) : undefined;
       return real === undefined || expected.get(name)?.equals(real) !== true;
     })
-    .map((name) => `the journal does not explain what is in ${name}`);
+    .map((name) => `the journal does not explain the contents of ${name}`);
 }
 
 /** The WAL index and the lock file hold no events. */

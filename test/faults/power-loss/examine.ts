@@ -50,7 +50,9 @@ function look(file: string, { acknowledged, requested, sent }: Known): Examined 
     const intents = new Set(db.prepare("SELECT event_id FROM step").pluck().all());
     const forgotten = requested.filter((id) => !intents.has(id));
     if (forgotten.length > 0) {
-      wrong.push(`${forgotten.length} replies went out whose intent is lost: ${forgotten[0]}`);
+      wrong.push(
+        `${forgotten.length} replies were sent but their intents are lost: ${forgotten[0]}`,
+      );
     }
     for (const { ids } of sent) {
       const there = ids.filter((id) => stored.has(id)).length;

@@ -38,8 +38,7 @@ type Judge = (all: readonly Findings[]) => string[];
 function judge(all: readonly Findings[]): string[] {
   const early = total(all, "early");
   const wrong = all.flatMap(({ violations }) => violations);
-  if (early > 0)
-    wrong.push(`an answer or a reply was sent ${early} times while writes were not synced`);
+  if (early > 0) wrong.push(`${early} responses or replies were sent before a write was synced`);
   return wrong;
 }
 

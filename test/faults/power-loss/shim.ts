@@ -6,12 +6,12 @@ const SOURCE = fileURLToPath(new URL("./journal.c", import.meta.url));
 
 export function whyNoShim(): string | undefined {
   if (process.platform !== "linux")
-    return "power loss is tested on Linux alone: it needs LD_PRELOAD";
+    return "the power-loss tests are skipped: LD_PRELOAD needs Linux";
   try {
     execFileSync("cc", ["--version"], { stdio: "ignore" });
     return undefined;
   } catch {
-    return "power loss is not tested: there is no C compiler (cc)";
+    return "the power-loss tests are skipped: there is no C compiler (cc)";
   }
 }
 

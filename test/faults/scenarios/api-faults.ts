@@ -58,7 +58,9 @@ class ApiFaults implements Attack {
     const violations = [...retries].flatMap(([lane, count]) => {
       const errors = this.#errors.get(lane) ?? 0;
       if (count <= errors) return [];
-      return [`outages burned attempts: ${count} retries in ${lane}, and ${errors} answers of 500`];
+      return [
+        `outages used up attempts: ${count} retries in ${lane}, but only ${errors} 500 responses`,
+      ];
     });
     const worst = Math.max(...stored.map(({ attempts }) => attempts));
     return { figures: { ...this.#figures, "attempts per event, worst": worst }, violations };

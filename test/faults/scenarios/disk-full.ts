@@ -52,7 +52,7 @@ export class FullDisk implements Attack {
     stage.world.platform.onTimeline((entry) => {
       if (entry.kind !== "delivery" || entry.error === undefined || entry.status === null) return;
       if (entry.status === 503) this.#refused += 1;
-      else stage.world.violations.push(`a delivery was answered with ${entry.status}`);
+      else stage.world.violations.push(`a delivery got ${entry.status}`);
     });
   }
 
@@ -75,14 +75,14 @@ export class FullDisk implements Attack {
     else disk.free();
     this.#write(20);
     if (await stored) this.#recoveryMs.push(performance.now() - freed);
-    else world.violations.push(`nothing was stored after the disk was freed, time ${time}`);
+    else world.violations.push(`no delivery was stored after the disk was freed, time ${time}`);
   }
 
   /** A full disk must not use up an event's attempts. */
   judge({ stored }: Observed): Judgement {
     const violations = stored
       .filter(({ attempts }) => attempts > 1)
-      .map(({ id, attempts }) => `a full disk burned attempts of ${id}: ${attempts}`);
+      .map(({ id, attempts }) => `a full disk used up attempts of ${id}: ${attempts}`);
     const figures = {
       "of them a real disk": this.#disk === undefined ? "0 (may not mount)" : this.#real,
       "deliveries refused with 503": this.#refused,

@@ -108,7 +108,7 @@ class Duplicates implements Attack {
     );
     this.#requests += 1;
     this.#delivered += batch.length;
-    if (status !== 200) world.violations.push(`a delivery was answered with ${status}`);
+    if (status !== 200) world.violations.push(`a delivery got ${status}`);
     else for (const { id } of events) world.ledger.acknowledge(id);
   }
 }

@@ -54,5 +54,6 @@ async function strike({ world, random, size }: Stage, at: (typeof points)[number
   const isOver = !bot.running;
   await bot.end("SIGKILL");
   const struck = at === "after send" ? isOver : bot.failpoint === at;
-  if (!struck) world.violations.push(`the failpoint did not strike: ${note}\n${bot.tail()}`);
+  if (!struck)
+    world.violations.push(`the bot did not die at the failpoint: ${note}\n${bot.tail()}`);
 }

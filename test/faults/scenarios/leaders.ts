@@ -103,7 +103,8 @@ class Terms implements LeaderWatch {
 
   /** If no late move was refused, no former leader tried to move the cursor, and the test proves nothing. */
   requireLateMoves(): void {
-    if (this.#refused === 0) this.violations.push("nothing was tried: no late move was refused");
+    if (this.#refused === 0)
+      this.violations.push("the test proves nothing: no late move was rejected");
   }
 
   figures(): Record<string, number> {

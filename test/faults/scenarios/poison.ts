@@ -66,7 +66,7 @@ class Poison implements Attack {
     const most = 2 * block * (MAX_ATTEMPTS + 1) + 20;
     await world.settle(() => this.#supervisor.kills <= most);
     await this.close();
-    if (this.#supervisor.kills > most) world.violations.push("restarts do not end the poison");
+    if (this.#supervisor.kills > most) world.violations.push("the poison survives every restart");
   }
 
   /** A poison event runs no more often than it has attempts. Marking it as dead may take one more claim. */

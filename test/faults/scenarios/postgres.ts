@@ -66,7 +66,8 @@ class Jumps implements Attack {
     for (const { id, attempts } of stored) {
       if (attempts !== 1) world.violations.push(`${id} had ${attempts} runs while clocks jumped`);
     }
-    if (this.#refused === 0) world.violations.push("no delivery was refused: no clock has moved");
+    if (this.#refused === 0)
+      world.violations.push("no delivery was rejected, so no clock has moved");
   }
 
   judge() {
@@ -129,7 +130,7 @@ class Freezes implements Attack {
       "answers under way in a freeze": unfinished,
       "of them said again": countRepeats(observed),
     };
-    const violations = unfinished > 0 ? [] : ["nothing was tried: no answer was under way"];
+    const violations = unfinished > 0 ? [] : ["the test proves nothing: no reply was in flight"];
     return { figures, violations };
   }
 
@@ -172,7 +173,7 @@ const terminations = outage({
   times: { small: 3, large: 200 },
   strike: async ({ world }) => {
     const ended = await world.store.terminateAll();
-    if (ended === 0) world.violations.push("there was no connection to be ended");
+    if (ended === 0) world.violations.push("there was no connection to terminate");
   },
 });
 
@@ -192,7 +193,7 @@ function outage({
         await strike(stage, time);
         const back = performance.now();
         if (!(await world.waitForMore(1, RECOVERY_TIMEOUT_MS))) {
-          world.violations.push(`nothing was said after ${fault.counted}, time ${time}`);
+          world.violations.push(`there was no reply after ${fault.counted}, time ${time}`);
         }
         recoveryMs.push(performance.now() - back);
       },

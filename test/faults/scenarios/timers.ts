@@ -103,7 +103,7 @@ class Timers implements Attack {
     const { ledger } = world;
     const timeoutMs = MAX_DELAY_MS[size] + ANSWERS_TIMEOUT_MS;
     if (!(await ledger.waitSaid(ledger.due, timeoutMs))) {
-      world.violations.push(`lost: ${ledger.due - ledger.said} answers were never said`);
+      world.violations.push(`lost: ${ledger.due - ledger.said} replies were never sent`);
     }
     this.#stoppedAt = Date.now();
   }

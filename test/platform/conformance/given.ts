@@ -12,7 +12,7 @@ export function givenPlatform(): GivenPlatform | undefined {
   const controlToken = /^#token=([\w-]+)$/.exec(url?.hash ?? "")?.[1];
   if (url === null || !/^https?:$/.test(url.protocol) || controlToken === undefined) {
     throw new Error(
-      "CONFORMANCE_URL must be the address of a portal, such as http://127.0.0.1:4400/#token=…",
+      "CONFORMANCE_URL must be a portal's URL, such as http://127.0.0.1:4400/#token=…",
     );
   }
   return {

@@ -6,7 +6,7 @@ export default async function keepState(project: TestProject): Promise<() => Pro
   const { conformanceUrl: url, conformanceControlToken: controlToken } =
     project.getProvidedContext();
   if (url === undefined || controlToken === undefined) {
-    throw new Error("This is for a platform in another process.");
+    throw new Error("CONFORMANCE_URL must name a platform in another process.");
   }
   const place = { url, controlToken, fetch };
   const { id } = await control<{ id: string }>(place, "POST", "/snapshots", {

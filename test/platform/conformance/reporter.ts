@@ -42,7 +42,7 @@ function summary(cases: readonly TestCase[]): string[] {
   const missing = all.filter((id) => states.get(id) !== "passed");
   const open = missing.map((id) => `  not shown (${states.get(id) ?? "not run"}): ${id}`);
   const sum = `Conformance: ${all.length} rules, ${shown(all).length} shown`;
-  return ["Rules of the platform document, by section:", ...sections, ...open, sum];
+  return ["Rules in the platform document, by section:", ...sections, ...open, sum];
 }
 
 function idOf({ name }: TestCase): string {

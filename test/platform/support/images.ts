@@ -74,7 +74,7 @@ export function formWith(bytes: Buffer<ArrayBuffer>, name = "file"): FormData {
 export async function newUpload(platform: Platform, token?: string): Promise<Upload> {
   const options = token === undefined ? {} : { token };
   const { status, body } = await uploadBytes(platform, await image(), options);
-  if (status !== 200) throw new Error(`The upload was answered with ${status}`);
+  if (status !== 200) throw new Error(`the upload got ${status}`);
   return body;
 }
 

@@ -85,6 +85,6 @@ export async function readStream(
   onTestFinished(() => closing.abort());
   const { signal } = closing;
   const response = await fetch(`${url}/control/v1/stream${query}`, { headers, signal });
-  if (!response.ok) throw new Error(`the stream was answered with ${response.status}`);
+  if (!response.ok) throw new Error(`the stream got ${response.status}`);
   return new StreamReader(response);
 }

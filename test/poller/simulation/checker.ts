@@ -146,7 +146,7 @@ function checkBudget(record: RunRecord, { perMinute }: Schedule, findings: Findi
     });
   }
   if (record.unanswered.size > 0) {
-    findings.violations.push(`starved: ${record.unanswered.size} events were never answered`);
+    findings.violations.push(`starved: ${record.unanswered.size} events never got a reply`);
   }
 }
 

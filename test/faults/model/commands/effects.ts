@@ -53,7 +53,7 @@ async function advance(
   world: World,
 ): Promise<void> {
   const real = world.claims[n];
-  if (real === undefined) throw new Error(`the store never gave claim ${n}`);
+  if (real === undefined) throw new Error(`the store never returned claim ${n}`);
   const outcome = model.advance(n, undefined, expected);
   const { next, ...rest } = await world.store.inbox.advance(real, written);
   assert.deepEqual({ ...rest, next: expectedOf(next) }, outcome, "the advance");

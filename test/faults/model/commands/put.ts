@@ -80,7 +80,7 @@ export async function putBeside<T>(
   const [result, put] = await Promise.all([act(), putting]);
   compare(result);
   if (put === undefined) return;
-  assert.ok(!model.refuses(events), "there is room for what was taken");
+  assert.ok(!model.refuses(events), "a full inbox must reject the batch");
   assert.deepEqual(put, model.put(events, source, cursors, trace));
 }
 

@@ -4,8 +4,7 @@ import { delimiter, join } from "node:path";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
-const REMEDY =
-  "Install Chromium (apt-get install chromium), or set CHROMIUM to the program of one.";
+const REMEDY = "Install Chromium (apt-get install chromium), or set CHROMIUM to its path.";
 
 /**
  * Returns Chromium's path: the `CHROMIUM` variable, a program on the PATH, or a new installation on Debian.
@@ -14,7 +13,7 @@ const REMEDY =
  */
 export function chromium(): string {
   const found = process.env["CHROMIUM"] ?? onPath() ?? (install() ? onPath() : undefined);
-  if (found === undefined) throw new Error(`There is no Chromium here. ${REMEDY}`);
+  if (found === undefined) throw new Error(`Chromium is not installed. ${REMEDY}`);
   return found;
 }
 
