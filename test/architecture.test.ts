@@ -41,7 +41,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   signature: base,
   client: withEvents,
   inbox: withEvents,
-  // Code shared by both databases.
+  // Shared by both databases.
   "inbox/sql": [...base, "inbox"],
   // SQLite and PostgreSQL are siblings that share only the inbox contract.
   "inbox/sqlite": [...base, "observe/channels", "inbox", "inbox/sql"],
@@ -59,7 +59,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   "observe/channels": base,
   // Subscribes to the channels.
   observe: [...withInbox, "poller", "receiver", "config"],
-  // config needs the client's minimum budget.
+  // The configuration needs the client's minimum budget.
   config: [...base, "client"],
   env: base,
   options: [...withEvents, "client", "config", "poller", "inbox", "router"],
@@ -71,7 +71,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   mcp: [...withEvents, "client"],
   // The page runs in browsers and imports only types (checked below).
   "platform/portal": ["events", "platform"],
-  // Uses pure functions, which are bundled.
+  // The scaffolder only uses pure functions from core, which are bundled.
   create: ["core"],
   cli: [
     ...runtime,

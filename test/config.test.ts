@@ -11,7 +11,6 @@ import { ConfigError } from "./faces/errors.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The variables that have no default. */
 const required = {
   SERVICE_BASE_URL: "https://platform.example",
   SERVICE_API_KEY: "key-of-this-test",

@@ -165,7 +165,7 @@ test("two bots in one conversation are held back with one warning, and a person 
     text: "hi",
   });
   const messages = () => platform.control.messages(conversationId);
-  // Each bot replies to 30 messages of the other.
+  // Each bot replies to 30 of the other bot's messages.
   await platform.waitFor("event", () => messages().length >= 61);
   await Promise.all([first.bot.idle(), second.idle()]);
   expect([await isHeld(first.bot), await isHeld(second)]).toContain(true);

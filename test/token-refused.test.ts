@@ -12,7 +12,7 @@ interface Token {
 }
 
 interface Refusal {
-  /** Log field that names the cause. */
+  /** Value of the log field that names the cause. */
   readonly refused: "token" | "app";
   readonly refuse: (platform: Platform) => void;
   readonly mend: (platform: Platform, token: Token) => void;

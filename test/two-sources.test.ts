@@ -213,7 +213,7 @@ test(`a whole bot runs each event once, whichever door is a moment ahead (SEED=$
     expect(new Set(await Promise.all(repeats))).toEqual(new Set([200]));
     await read;
   }
-  // Read the remaining events.
+  // Let the bot poll until it has read the remaining events.
   for (let pages = 0; pages < 4; pages++) await answer();
   await bot.idle();
   expect(runs.toSorted()).toEqual(log.map(({ id }) => id).toSorted());

@@ -7,7 +7,7 @@ import { QueueFiles } from "../support/sqlite.ts";
 
 const CONVERSATIONS = 4_000;
 
-/** The default `CONCURRENCY`. */
+/** A bot's default `CONCURRENCY`. */
 const DEFAULT = 16;
 
 /**

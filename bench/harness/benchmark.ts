@@ -1,11 +1,11 @@
 /** The `benchmark` export of each `bench/<area>/<name>.ts` file. */
 export interface Benchmark {
   readonly title: string;
-  /** Rounds with `--quick`. Default 3. Figures without a target need fewer. */
+  /** Rounds with `--quick`. The default is 3, but figures without a target need fewer. */
   readonly quickRounds?: number;
   /** False if each sample starts new processes, which a warm-up round cannot warm up. */
   readonly warmUp?: false;
-  /** Starts the benchmark's processes. Not timed. */
+  /** Starts the benchmark's processes. This time is not measured. */
   prepare(setting: Setting): Promise<Stage>;
 }
 
@@ -40,7 +40,7 @@ export interface Figure {
 }
 
 export interface Target {
-  /** Number of the target in docs/internals/performance.md. Absent if another document defines the target. */
+  /** The target's number in docs/internals/performance.md. Absent if another document defines the target. */
   readonly number?: number;
   /** A figure equal to the bound meets the target. */
   readonly bound: number;

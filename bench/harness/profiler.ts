@@ -8,7 +8,7 @@ const INTERVAL = 200;
 let session: Session | undefined;
 
 export async function startProfile(): Promise<void> {
-  // Loaded on demand, because every process loads this module, and in some of them memory is measured.
+  // Load the inspector on demand: every process loads this module, and some of them measure memory.
   const inspector = await import("node:inspector/promises");
   session = new inspector.Session();
   session.connect();

@@ -4,14 +4,14 @@ import type { Environment } from "./environment.ts";
 import type { Section } from "./table.ts";
 
 export interface Failure {
-  /** `area/name`. */
+  /** The benchmark's name, for example `ingest/single`. */
   readonly benchmark: string;
   readonly message: string;
 }
 
 /** The results so far. The harness saves the report after each benchmark. */
 export interface Report {
-  /** Start of the run, in ISO 8601. */
+  /** When the run started, in ISO 8601. */
   readonly at: string;
   readonly environment: Environment;
   readonly quick: boolean;

@@ -48,7 +48,7 @@ function comparison(
   const own = samplesOf(sample, measured);
   const peers = typeof against === "string" ? [against] : against;
   const others = peers.map((peer) => samplesOf(peer, measured));
-  // Compare within each round, because a slow phase of the machine affects both sides of the round.
+  // Compare within each round, because a slow phase of the machine affects both sides equally.
   const best = own.map((_, round) => Math.max(...others.map((each) => each[round] ?? Number.NaN)));
   const ratios = own.map((value, round) => value / (best[round] ?? Number.NaN));
   return { against: nameOf(peers, figures, measured), ratio: median(ratios) };

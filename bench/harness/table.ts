@@ -1,7 +1,7 @@
 import type { Result } from "./results.ts";
 
 export interface Section {
-  /** `area/name`. */
+  /** The benchmark's name, for example `ingest/single`. */
   readonly benchmark: string;
   readonly title: string;
   readonly results: readonly Result[];

@@ -13,7 +13,7 @@ export interface Verdict {
   readonly result: Result;
 }
 
-/** Returns the verdicts in the order of the target numbers. Targets without a number come last. */
+/** Returns the verdicts, sorted by target number. Targets without a number come last. */
 export function judge(sections: readonly Section[]): Verdict[] {
   const verdicts = sections.flatMap(({ benchmark, results }) =>
     results.flatMap((result) => {

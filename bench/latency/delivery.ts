@@ -3,7 +3,7 @@ import { type Latencies, LatencyLab, type Receiving } from "../support/latency.t
 import { percentile } from "../support/percentile.ts";
 import { perSecond } from "../support/rate.ts";
 
-/** Deliveries per second, with one event each. */
+/** Load in deliveries per second, with one event each. */
 const RATE = 1_000;
 
 /** Duration of each load, in seconds. The rate with a target runs for longer. */

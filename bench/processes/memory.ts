@@ -12,7 +12,7 @@ const REST_MS = 500;
 
 let bot: Bot | undefined;
 
-/** Measures the resident memory, in bytes, of a process that runs the packed package. */
+/** Measures resident memory, in bytes, of a process that runs the packed package. */
 const handlers = {
   /**
    * Starts a bot on a file and handles every waiting event. First stops the bot from an earlier call.

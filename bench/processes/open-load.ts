@@ -6,7 +6,7 @@ import { frame } from "../support/frame.ts";
 
 /** Deliveries of one event each. They follow a fixed schedule, so slow responses do not delay the next delivery. */
 export interface OpenLoad {
-  /** Origin. `http:` only. */
+  /** Origin of the receiver, which must use `http:`. */
   readonly url: string;
   /** Number of the first event. Later events count up. */
   readonly from: number;
@@ -16,7 +16,7 @@ export interface OpenLoad {
   readonly connections: number;
 }
 
-/** Times in ms, one per delivery, in the order of the event numbers. */
+/** Times in ms, one per delivery, sorted by event number. */
 export interface OpenLoadResult {
   /** From the due time until the response was read. */
   readonly acknowledged: readonly number[];
@@ -24,7 +24,7 @@ export interface OpenLoadResult {
   readonly sent: readonly number[];
   /** From the due time until the last byte was written. */
   readonly late: readonly number[];
-  /** From the first due time to the last response. */
+  /** Time from the first due time to the last response. */
   readonly ms: number;
 }
 

@@ -4,7 +4,7 @@ import { type FormatName, formats } from "../support/formats.ts";
 import { frame } from "../support/frame.ts";
 
 export interface Requests {
-  /** Origin. `http:` only. */
+  /** Origin of the receiver, which must use `http:`. */
   readonly url: string;
   readonly format: FormatName;
   readonly count: number;

@@ -4,7 +4,7 @@ import type { LayerBotProcess } from "../processes/layer-bot.ts";
 import { makeFolder } from "../support/folder.ts";
 import { layerFigures, layerSubjects } from "../support/layer.ts";
 
-/** The default `CONCURRENCY`. */
+/** A bot's default `CONCURRENCY`. */
 const CONCURRENCY = 16;
 
 /** Measures the cost of state and timers on SQLite, for events that use them and for events that do not. */

@@ -2,7 +2,6 @@ import { COLOURS, count, fixed, GRID, opening, TEXT, text } from "./svg.ts";
 
 /** A line in a chart. Its points are sorted by `x`. */
 export interface Series {
-  /** Label next to the last point. */
   readonly name: string;
   readonly points: readonly Point[];
 }
@@ -15,7 +14,7 @@ export interface Point {
 export interface Chart {
   readonly title: string;
   readonly axes: { readonly x: string; readonly y: string };
-  /** At most two. */
+  /** At most two lines. */
   readonly series: readonly Series[];
 }
 
@@ -108,7 +107,7 @@ function label({ name, points }: Series, y: number, colour = TEXT): string {
   return text(x, y, name, { colour, weight: 600 }) + text(x, y + 20, share, { size: 14 });
 }
 
-/** For example, 10,000 or 5 million. */
+/** Formats a value in short form, such as 10,000 or 5 million. */
 function short(value: number): string {
   return value >= 1_000_000 ? `${value / 1_000_000} million` : count(value);
 }

@@ -12,7 +12,7 @@ export class Connection {
   #head: Buffer = EMPTY;
   /** Body bytes still to come. "head" until the head is complete, "chunks" for a chunked body. */
   #missing: number | "head" | "chunks" = 0;
-  /** Last bytes received of a chunked body. */
+  /** The last bytes received, if the body is chunked. */
   #tail = "";
 
   static async open(url: string): Promise<Connection> {

@@ -9,7 +9,7 @@ export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw";
 /** Size of a body with one event, in bytes. */
 const BODY_BYTES = 300;
 
-/** Conversations that the direct messages are spread over. */
+/** The direct messages are spread over this many conversations. */
 const CONVERSATIONS = 4_000;
 
 export type FormatName =

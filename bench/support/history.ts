@@ -18,9 +18,8 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { openFile } from "../../src/inbox/sqlite/open.ts";
 
 export interface History {
-  /** Done events, with their bodies. */
   readonly done: number;
-  /** Pending events. They are newer than the done events. */
+  /** Pending events are newer than the done events. */
   readonly pending: number;
 }
 

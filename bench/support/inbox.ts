@@ -8,7 +8,7 @@ import type { QueueEvent, QueueOptions } from "./queue.ts";
 
 const MAX_BACKLOG = 10_000_000;
 
-/** Opens an inbox. @param onStatement called for each round trip to PostgreSQL */
+/** @param onStatement called for each round trip to PostgreSQL */
 export async function openInbox(
   { url, schema }: QueueOptions,
   onStatement: () => void = () => undefined,

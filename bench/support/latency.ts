@@ -7,7 +7,7 @@ const CONNECTIONS = 64;
 
 export type Receiving = "bare" | "bot";
 
-/** All times are in ms. */
+/** Latencies in ms. */
 export interface Latencies extends OpenLoadResult {
   /** Time from the last byte of the request to the first line of the handler. Empty for a server without handlers. */
   readonly begun: readonly number[];

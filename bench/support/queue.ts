@@ -4,7 +4,7 @@ import { eventId } from "./message.ts";
 /** Calls handled by every queue process: service-bot's (`bench/processes/queue.ts`) and the peers' (`bench/peers/`). */
 export interface QueueProcess extends Handlers {
   open(options: QueueOptions): Promise<void>;
-  /** Stores events. Not timed. */
+  /** Stores events before the measurement. */
   fill(events: readonly QueueEvent[]): Promise<void>;
   /** Stores the batches one after the other, with one call each. */
   ingest(batches: readonly (readonly QueueEvent[])[]): Promise<Measured>;
@@ -42,7 +42,7 @@ export interface Measured {
   readonly trips: number;
 }
 
-/** Lower numbers belong to the events of a history (history.ts). */
+/** Lower numbers belong to a history's events (history.ts). */
 let made = 100_000_000_000;
 
 /** Creates new events in `conversations` conversations, whose numbers are `step` apart. */

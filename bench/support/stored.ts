@@ -22,7 +22,7 @@ const HOUR = 3_600_000;
 /** Retention so long that nothing is deleted. */
 const KEEP = { bodiesMs: 1e15, idsMs: 1e15, deadLettersMs: 1e15 };
 
-/** Events per second. */
+/** Rates in events per second. */
 export interface Rates {
   readonly ingest: number;
   readonly dispatch: number;

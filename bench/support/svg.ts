@@ -28,7 +28,7 @@ export function text(x: number, y: number, words: string, look: Look): string {
   return `<text x="${fixed(x)}" y="${fixed(y)}" fill="${colour}" text-anchor="${anchor}"${own.join("")}>${escaped(words)}</text>`;
 }
 
-/** For example, 12,345. */
+/** Formats a whole number with separators, such as 12,345. */
 export function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }

@@ -15,7 +15,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const dm = { type: "dm.message", from: "ada", text: "a text of Ada" } as const;
 
-/** The object that publishes the runs. */
 const bot = {};
 
 const publishRun = () => channels.run.publish(runMessage(bot));

@@ -79,7 +79,7 @@ describe("Bot.run", () => {
       problems: [expect.stringMatching(/^DATABASE_URL: .*postgres:.*\(service_bot\)/)],
     });
     await expect(run("service_bot")).rejects.not.toThrow("secret");
-    // The port does not accept connections.
+    // PostgreSQL's port is closed, so these bots fail to start, but not because of their configuration.
     await expect(run("other")).rejects.not.toMatchObject({ code: "CONFIG_INVALID" });
   });
 

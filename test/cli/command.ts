@@ -5,7 +5,7 @@ import { run } from "../faces/cli.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 export interface CommandOptions {
-  /** Working directory. Default: an empty folder. */
+  /** Working directory. By default, an empty folder. */
   readonly cwd?: string;
   /** Environment variables in addition to `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
@@ -133,7 +133,7 @@ function enter(surroundings: Surroundings): void {
   apply(surroundings);
 }
 
-/** May be called twice. */
+/** Calling it twice is harmless. */
 function leave(surroundings: Surroundings): void {
   const index = entered.indexOf(surroundings);
   if (index < 0) return;

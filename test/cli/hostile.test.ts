@@ -13,7 +13,7 @@ import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "./command.ts";
 
-/** Hostile texts per command. fast-check prints the seed of a failure. */
+/** Number of hostile texts per command. If a run fails, fast-check prints the seed. */
 const numRuns = 15;
 
 let env: Record<string, string> = {};

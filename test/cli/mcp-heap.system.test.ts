@@ -22,7 +22,7 @@ test("no token is left in mcp --http when its requests are over", async () => {
   for (let n = 0; n < 8; n++) await callTool(url, last);
   server.kill("SIGUSR2");
   const snapshot = await snapshotIn(folder);
-  // A failed comparison of the whole heap would print a huge diff.
+  // Comparing the whole heap would print a huge diff on failure.
   expect({
     platform: snapshot.includes(platform.url),
     token: snapshot.includes(first),

@@ -135,7 +135,7 @@ describe("a body without end", () => {
       message: expect.stringContaining("longer than 8388608 bytes"),
     });
     await gone.promise;
-    // The count includes bytes in transit.
+    // The count includes bytes that are still in transit.
     expect(written()).toBeLessThan(32 * MIB);
   });
 

@@ -15,7 +15,7 @@ export interface World {
 }
 
 /**
- * Starts a platform on which ada has written to the bot (conversation `c_2`). The path of an image URL selects what the
+ * Starts a platform on which ada has written to the bot (conversation `c_2`). An image URL's path selects what the
  * platform downloads.
  */
 export async function world(

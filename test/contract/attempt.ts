@@ -7,7 +7,7 @@ export interface Attempt {
   /** Path relative to /api/v1. */
   readonly path: string;
   readonly body?: unknown;
-  /** By default, a token with every scope. */
+  /** The default is a token with every scope. */
   readonly token?: string | undefined;
   /** Calls the client's method. Absent if the client cannot express the request. */
   readonly byClient?: (client: Client) => Promise<unknown>;

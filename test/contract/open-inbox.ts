@@ -9,7 +9,7 @@ export type OpenInbox = (options: {
   readonly maxBacklog?: number;
 }) => Promise<Inbox>;
 
-/** Lease duration, in ms. */
+/** Lease duration in ms. */
 export const LEASE = 30_000;
 
 /** An inbox with a manual clock, and shortcuts for common operations. Each test gets a new inbox. */

@@ -6,7 +6,7 @@ import { type Call, everythingIn, root, scaffold, temporaryDirectory } from "./h
 const origin = { root, origin: "checkout" as const };
 const argv = ["bot", "--no-install", "--no-git"];
 
-/** Stands in for npm pack. */
+/** Stands in for `npm pack`. */
 async function pack({ args }: Call): Promise<Record<string, never>> {
   await writeFile(join(args.at(-1) ?? "", "service-bot-9.9.9.tgz"), "packed");
   return {};

@@ -25,7 +25,7 @@ export interface Setup {
   readonly env?: Record<string, string>;
   readonly nodeVersion?: string;
   readonly platform?: NodeJS.Platform;
-  /** Terminal for questions. None by default. */
+  /** Terminal to ask questions on. By default, there is none. */
   readonly terminal?: Terminal;
   readonly rewrites?: Io["rewrites"];
   readonly now?: Io["now"];

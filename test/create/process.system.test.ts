@@ -111,7 +111,7 @@ async function expectNpmCiFails(argv: readonly string[], node?: string): Promise
   expect(await everythingIn(cwd)).not.toContain("bot");
 }
 
-/** @returns the path of the clone's create-bot.js */
+/** @returns path of the clone's create-bot.js */
 async function freshClone(clone: string): Promise<string> {
   for (const path of [
     "create-bot.js",

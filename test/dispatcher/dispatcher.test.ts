@@ -463,7 +463,7 @@ describe("stopping", () => {
     const drained = dispatcher.drain(5_000);
     deadline.abort();
     running.open();
-    // The clock stands still.
+    // This resolves although the clock stands still.
     await drained;
     expect(log.records).toContainEqual(
       expect.objectContaining({ level: "error", event: "1", err: expect.anything() }),
@@ -485,7 +485,7 @@ describe("stopping", () => {
     const drained = dispatcher.drain(5_000);
     await clock.advance(5_000);
     claiming.open();
-    // The grace period of an aborted handler.
+    // Let an aborted handler's grace period pass.
     await clock.advance(1_000);
     await drained;
     expect(await inbox.stats()).toMatchObject({ pending: 2 });

@@ -73,7 +73,7 @@ export function harness(
 export async function stop(dispatcher: Dispatcher, clock: ManualClock): Promise<void> {
   const drained = dispatcher.drain(10);
   await clock.advance(10);
-  // The grace period of an aborted handler.
+  // Let an aborted handler's grace period pass.
   await clock.advance(1_000);
   await drained;
 }

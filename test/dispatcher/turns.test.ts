@@ -132,7 +132,7 @@ describe("a lane goes on by itself", () => {
     });
     await inbox.put(messages("1", "2"), "webhook");
     await takes(1, 2_000);
-    // One of the retries comes at the end of the lease.
+    // One retry comes just as the lease ends.
     await clock.advance(27_700);
     await takes(2, 3_000);
     await dispatcher.idle();
@@ -238,7 +238,7 @@ describe("in the moment in which a lane goes on", () => {
     const held = await goingOn(made);
     const drained = dispatcher.drain(5_000);
     held.open();
-    // The clock stands still.
+    // This resolves although the clock stands still.
     await drained;
     expect(seen).toEqual(["1"]);
     expect(await inbox.admin.show("2")).toMatchObject({ attempts: 0, history: [] });

@@ -11,7 +11,7 @@ test.each(pages)("$path links to files that are there", (page) => {
   expect(links(page).filter((target) => !existsSync(target))).toEqual([]);
 });
 
-/** Placeholders that drafts use. */
+/** Drafts use these placeholders. */
 const placeholder =
   /\b(?:TODO|TBD|FIXME|XX+|FIGURES?|NUMBERS?|RATIOS?|VALUES?|TIMES?|SECONDS|MINUTES|SIZES?|COUNTS?|DATES?|VERSIONS?)\b/g;
 

@@ -116,7 +116,7 @@ class Source {
 
   #spread(node: Node): string[] {
     const called = node.type === "CallExpression" ? nameOf(node.callee) : undefined;
-    // The fields that every line of a run has are defined in another file.
+    // Another file defines the fields that every line of a run has.
     return called === "aboutEvent"
       ? Object.keys(duringEvent({ id: "1", trace: undefined }, aboutEvent))
       : this.#fields(node);
@@ -129,7 +129,7 @@ class Source {
         ({ type, id, init }) =>
           type === "VariableDeclarator" && nameOf(id) === node.name && init !== null,
       );
-      // The parser does not distinguish scopes.
+      // This parser does not distinguish scopes, so each name may have only one meaning.
       if (another !== undefined) throw this.#unreadable("one meaning of a name", node);
       return made === undefined ? node : this.#resolve(made.init as Node);
     }

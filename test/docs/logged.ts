@@ -5,7 +5,7 @@ import { root } from "./markdown.ts";
 export interface DocumentedLine {
   readonly levels: readonly string[];
   readonly message: string;
-  /** Sorted. Without the fields that every line of a run has. */
+  /** Sorted, without the fields that every line of a run has. */
   readonly fields: readonly string[];
   readonly ofRun: boolean;
 }

@@ -33,7 +33,7 @@ test("the type of an event narrows its payload", () => {
         expectTypeOf(event.payload).toEqualTypeOf<ActivityPayload>();
         return event.payload.actor.username;
       default:
-        // Every type has a case.
+        // Every known type has a case above.
         expectTypeOf(event).toBeNever();
         return undefined;
     }

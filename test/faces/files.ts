@@ -19,7 +19,7 @@ export const SCAFFOLDER_REPORT_SOURCE: string = inSrc("create/report.ts");
 export const CLI_SOURCES: string = inSrc("cli");
 export const INSTANCES_SOURCE: string = inSrc("inbox/postgres/shared.ts");
 
-// Schemas, with one file per version.
+// Schema folders, with one file per version.
 export const SQLITE_SCHEMA: string = inSrc("inbox/sqlite/sql");
 export const POSTGRES_SCHEMA: string = inSrc("inbox/postgres/sql");
 export const PLATFORM_SCHEMA: string = inSrc("platform/store/sql");

@@ -8,7 +8,7 @@ export interface GuideFile {
   readonly code: string;
 }
 
-/** Returns the path in a block's first line, or `undefined` if the block is not a file of a bot. */
+/** Returns the path in a block's first line, or `undefined` if the block is not a bot's file. */
 export function pathIn({ code }: Pick<CodeBlock, "code">): string | undefined {
   return /^\/\/ ((?:src|test)\/\S+)\n/.exec(code)?.[1];
 }
@@ -31,7 +31,7 @@ export const testingFiles: readonly GuideFile[] = pages
   .filter(({ language }) => language === "ts")
   .map(({ code }, index) => ({ guide: "testing", path: `test/example-${index}.test.ts`, code }));
 
-/** Files of the assistant template, which is the result of following the guides. */
+/** The assistant template's files, which result from following the guides. */
 export const assistantFiles: readonly GuideFile[] = ["src", "test"].flatMap((folder) => {
   const directory = join(root, "templates", "assistant", folder);
   return readdirSync(directory).map((name) => ({

@@ -109,6 +109,6 @@ test("lanes in which nothing has happened for long are forgotten, and work as ne
   await clock.advance(2 * DAY);
   await sweep(inbox);
   await inbox.put([message("2", "c1")], "webhook");
-  // The fences of a deleted lane start at 1 again.
+  // A deleted lane's fences start at 1 again.
   expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "2", fence: 1 }]);
 });

@@ -40,7 +40,7 @@ export function principalWith(options: ClientOptions, access: Access = new Acces
   };
 }
 
-/** Returns the failure of a failed call, after checking its format. */
+/** Returns a failed call's error, after checking its format. */
 export function failureIn({ result, text }: Called): Failure {
   expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
   expect(result).not.toHaveProperty("structuredContent");

@@ -19,7 +19,7 @@ export interface Connecting {
   /** Sends requests to the platform. By default, over the network. */
   readonly fetch?: Fetch;
   readonly scopes?: string;
-  /** MCP revision: 2026 if modern, 2025 if legacy. */
+  /** MCP revision: `modern` is 2026, and `legacy` is 2025. */
   readonly era?: "modern" | "legacy";
 }
 

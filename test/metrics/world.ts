@@ -13,7 +13,7 @@ export class World {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly log: FakeLog = new FakeLog(this.clock);
   answer: ((url: string, init: RequestInit) => Promise<Response> | Response) | undefined;
-  /** Lead of the platform's clock, in ms. */
+  /** How far the platform's clock is ahead, in ms. */
   platformAheadMs = 0;
 
   async start(options: BotOptions = {}, register: (bot: Bot) => void = none): Promise<Bot> {

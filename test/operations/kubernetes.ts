@@ -125,7 +125,7 @@ export const manifestFiles: readonly string[] = readdirSync(join(operations, "ku
 
 export const workloads: readonly string[] = ["postgres.yaml", "sqlite.yaml"];
 
-/** Uncomments the manifest's lines for metrics. */
+/** Enables metrics by uncommenting the manifest's lines for them. */
 export function withMetrics(text: string): string {
   return text.replaceAll(/^( *)# (- | {2})/gm, "$1$2");
 }

@@ -122,7 +122,7 @@ describe("3. order in a lane, lanes side by side", () => {
         await ctx.reply(`to ${excerpt}`);
       });
     });
-    // Lanes are claimed in alphabetical order.
+    // The order matters, because lanes are claimed alphabetically.
     const events = ["abe", "abi", "ben", "cleo"].map((name) => world.write(name, name));
     expect(await world.deliver(bot, ...events)).toBe(200);
     await pass();

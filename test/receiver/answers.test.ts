@@ -25,7 +25,7 @@ interface Row {
   readonly name: string;
   readonly request: TestRequest;
   readonly status: number;
-  /** Error code in the body. Absent for 2xx. */
+  /** Error code in the response body. A 2xx response has none. */
   readonly code?: string;
   readonly stores?: readonly string[];
 }

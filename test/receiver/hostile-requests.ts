@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, delivery, follow, now, secret, type TestRequest } from "./support.ts";
 
-/** The bot's MAX_BODY_BYTES. */
+/** The test bot's MAX_BODY_BYTES. */
 const MEBIBYTE = 1_048_576;
 
 /**
@@ -350,7 +350,7 @@ export const protocols: readonly Row[] = [
   ],
 ];
 
-/** Unfinished requests, sent to a server whose request timeout is a fifth of a second. */
+/** Unfinished requests. The server's request timeout is a fifth of a second. */
 export const endless: readonly Row<Buffer>[] = [
   ["a connection without a byte", wire(""), "408"],
   ["half a first line", wire("POST /web"), "408"],

@@ -3,13 +3,13 @@ import { Client } from "../faces/client.ts";
 import { Router } from "../faces/router.ts";
 import { jobFor, run } from "./support.ts";
 
-/** Time of the events that `jobFor` creates. */
+/** `jobFor` gives its events this time. */
 const AT = Date.parse("2026-01-02T03:04:05.678Z");
 
 interface Shown {
   readonly id: string;
   readonly text: string;
-  /** Time since the event, in ms. */
+  /** Time in ms, relative to the event. */
   readonly at?: number;
   readonly author?: string;
   readonly images?: readonly object[];

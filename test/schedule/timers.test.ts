@@ -177,7 +177,7 @@ test("chains of timers that answer a person are held back at the person, and tim
     await say(world, bot, "ada", text);
     for (let n = 0; n < 5; n++) await pass(world, bot, 10);
   }
-  // Two messages have three replies each.
+  // Each of the two messages has three replies.
   expect(world.sentTo("ada")).toHaveLength(6);
   expect(await world.deliver(bot, world.write("ada", "three"))).toBe(200);
   await bot.idle();

@@ -24,7 +24,7 @@ interface Scope {
 interface Said {
   readonly id: string;
   readonly text?: string;
-  /** Time since the intent, in ms. */
+  /** Time in ms, relative to the intent. */
   readonly after?: number;
   readonly fromBot?: boolean;
   readonly author?: string | null;

@@ -90,7 +90,7 @@ async function pass(ms = 2_000): Promise<void> {
 /** Returns the log lines about the restore itself. */
 const restoreLines = () => lines.records.filter(({ restoredAt }) => restoredAt !== undefined);
 
-/** Returns the warnings about what the restore means for this bot. They have no error. */
+/** Returns the warnings without an error, which describe the restore's consequences for this bot. */
 const consequences = () =>
   lines.records.filter(
     ({ level, ...fields }) =>

@@ -19,7 +19,7 @@ if (!hasPty) {
 
 export interface TerminalOptions {
   readonly cwd: string;
-  /** The complete environment, except PATH. */
+  /** All environment variables except PATH. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Arguments for `stty`. By default, the terminal has no size. */
   readonly size?: string;

@@ -45,7 +45,7 @@ class AsyncContextManager implements ContextManager {
   }
 }
 
-/** Records every ended span, by default with the recording provider. */
+/** Records every ended span. By default, spans come from the recording provider. */
 export class Spans {
   readonly #ended: EndedSpan[] = [];
 

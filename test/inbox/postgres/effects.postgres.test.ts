@@ -114,7 +114,7 @@ describe("a conflict", () => {
     const stale = keeps("k", 1, "older");
     expect(await outcomesOf([bot.complete(a, stale)])).toEqual(["STATE_CONFLICT"]);
     fails = true;
-    // After this unknown outcome, the next claim releases every lane that the process does not know to be leased.
+    // The outcome is unknown. The next claim therefore releases every lane that the process does not know to be leased.
     expect(await outcomesOf([bot.bury(b, "x")])).toEqual(["STORE_UNAVAILABLE"]);
     fails = false;
     expect(await bot.claim(10, LEASE)).toEqual([]);

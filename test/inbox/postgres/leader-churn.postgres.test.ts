@@ -14,7 +14,7 @@ const TERMS = Number(process.env["TERMS"] ?? 100);
 class Candidate {
   readonly inbox: PostgresInbox;
   readonly #clock: ManualClock;
-  /** Offset of the instance's own clock, in ms. It must not matter, because instances may only compare durations. */
+  /** Offset of this instance's clock, in ms. It must not matter, because instances may only compare durations. */
   readonly #offset: number;
   term: number | undefined;
   #trustedUntil = 0;

@@ -231,7 +231,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     const advances = await Promise.all(claims.map((claim) => inbox.advance(claim)));
     expect(statements).toHaveLength(1);
     expect(advances.map(({ next }) => next?.lane)).toEqual(claims.map(({ lane }) => lane));
-    // Burying events takes a separate statement.
+    // Burying events takes another statement.
     const ended = advances.map(({ next }, n) => {
       if (next === undefined) throw new Error("each lane has two");
       return n % 5 === 0 ? inbox.bury(next, "x") : inbox.complete(next);
@@ -276,7 +276,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     while (await inbox.sweep({ bodiesMs: 0, idsMs: 0, deadLettersMs: 0 }));
     expect(statements.length).toBeGreaterThan(8);
     for (const { text } of statements) expect(text).not.toMatch(/"\.(state|timer)\b/);
-    // Positive control: other statements match.
+    // Positive control: statements for states do match.
     await inbox.states(["k"]);
     expect(statements.at(-1)?.text).toMatch(/"\.(state|timer)\b/);
   });

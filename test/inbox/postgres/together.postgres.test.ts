@@ -218,7 +218,7 @@ describe("much at once", () => {
     ];
     await free(2);
     expect((await Promise.all(both)).map(({ stored }) => stored.length)).toEqual([40, 40]);
-    // One of the three tries created the lane.
+    // The first of the three tries created the lane.
     expect(tries()).toBe(3);
   });
 

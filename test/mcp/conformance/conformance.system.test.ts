@@ -37,7 +37,7 @@ const servers: Readonly<Record<string, Server>> = {
 
 let listing: ReturnType<typeof scenariosOf> | undefined;
 
-/** Starts the suite's process only once. */
+/** Starts the suite's process only on the first call. */
 function listScenarios(): ReturnType<typeof scenariosOf> {
   listing ??= scenariosOf(suite);
   return listing;

@@ -12,7 +12,7 @@ export async function withToken(target: string, token: string): Promise<string> 
     const headers = { ...near.headers, authorization: `Bearer ${token}` };
     const far = request(new URL(url, origin), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-      // A stream must open before its first data.
+      // Send the headers now, because a stream must open before its first data.
       response.flushHeaders();
       answer.on("error", () => response.destroy());
       answer.pipe(response);

@@ -118,6 +118,6 @@ test("arguments of any JSON get a result", async () => {
       if (called.result.isError === true) expect(failureIn(called).code).not.toBe("INTERNAL");
     },
   );
-  // fast-check prints the seed of a failure.
+  // If a run fails, fast-check prints the seed.
   await fc.assert(property, { numRuns: 150 });
 });

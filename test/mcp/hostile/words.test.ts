@@ -18,7 +18,7 @@ const texts = [
   "MARK\u0000",
 ];
 
-/** For places where users choose a whole value without spaces. It imitates a word of the output. */
+/** Imitates a word of the output, without spaces, for places where users choose a whole value. */
 const WORD = "MARK.delete/everything";
 
 const time = "2026-01-01T00:00:00.000Z";
