@@ -9,7 +9,6 @@ declare module "vitest" {
   }
 }
 
-/** Starts one engine for all container tests, with local builds of the base images. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const whyNot = whyNoEngine();
   if (whyNot !== undefined) {

@@ -13,10 +13,7 @@ import { docker, hostAddress, withEngine } from "./support/given.ts";
 
 const IMAGE = "service-bot-test/hardened";
 
-/**
- * Maximum image size, in bytes. Measured: 268 MB with the base images of these tests. Debian and Node take 248 MB of
- * that.
- */
+/** In bytes. Measured: 268 MB with these tests' base images, of which Debian and Node take 248 MB. */
 const MAX_SIZE = 290_000_000;
 
 const HOME = "/bot";

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ComposeProject, DOMAIN } from "./support/compose.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
 
-/** Time limit for installing the bot and for starting its database and both services, in ms. */
+/** In ms. Covers installing the bot, and starting its database and both services. */
 const UP_TIMEOUT_MS = 600_000;
 
 /** Lines from the page, with a domain whose certificate Caddy signs itself. */
@@ -90,7 +90,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, run by its compose.y
       const doctor = documentedBlock("docs/deploy/vps.md", "doctor");
       expect(await project.type(doctor)).toContain(":3000/webhook");
 
-      // The inbox is in the volume, so the bot recognizes a delivery that the platform retries.
+      // The inbox is in the volume, so the bot recognizes a retried delivery.
       await project.type("docker compose restart bot");
       await project.type("docker compose down");
       await project.type(UP);

@@ -1,4 +1,4 @@
-/** A bot that replies to messages. Tests run it as a separate process. */
+/** Tests run this bot as a separate process. */
 import { Bot } from "../../src/index.ts";
 
 const bot = new Bot({ loopGuard: false, requestTimeoutMs: 500, retry: { baseMs: 10, maxMs: 100 } });

@@ -20,7 +20,6 @@ if (node === undefined) {
   process.stderr.write("the image is not run as another user: only root can do that\n");
 }
 
-/** Runs the steps of a Dockerfile and the project's compose.yaml without Docker. */
 describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   let folder: string;
   let project: string;

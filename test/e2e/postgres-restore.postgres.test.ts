@@ -27,7 +27,6 @@ async function dumpInto(to: Place, from: Place): Promise<void> {
   });
 }
 
-/** Starts a bot that sends the same reply to some messages, and a unique reply to the others. */
 async function start(platform: Platform, place: Place): Promise<Bot> {
   const { bot } = await runBot(
     platform,

@@ -71,7 +71,7 @@ test("a stopping bot on PostgreSQL keeps its process alive until it has stopped"
     ...{ DATABASE_URL: url, DATABASE_SCHEMA: schema, SERVICE_BASE_URL: platform.url },
     ...{ SERVICE_API_KEY: platform.apiKey, SERVICE_WEBHOOK_SECRET: platform.webhookSecret },
   };
-  // The bots exit with open connections, which differ from run to run. Start several to cover more cases.
+  // The connections left open differ from run to run, so start several bots.
   const args = ["--input-type=module", "--eval", code];
   const bots = Array.from({ length: 8 }, () => new TestProcess(args, { bareEnv: true, env }));
   for (const bot of bots) expect(await bot.exited, bot.output()).toMatchObject({ code: 0 });

@@ -6,12 +6,12 @@ import { nginx } from "./proxy/nginx.ts";
 import { type ProxyOptions, type RunningProxy, startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { answersTo, BotProcess, PlatformProcess } from "./proxy/world.ts";
 
-/** No server is listening on this port, because that takes privileges that no bot should have. */
+/** Listening on this port takes privileges that no bot should have, so the port is free. */
 const NO_BOT = "http://127.0.0.1:1";
 
 interface Outage {
   readonly name: string;
-  /** Status in the record of a delivery during the outage, or `null` if there was no response. */
+  /** Status in the delivery's record, or `null` if there was no response. */
   readonly status: number | null;
   readonly told: RegExp;
   replace(options: ProxyOptions): Promise<RunningProxy | undefined>;

@@ -13,7 +13,6 @@ import { answersTo, BotProcess, PlatformProcess, SECRET } from "./proxy/world.ts
 /** The body limit of both the bot and the proxy, in bytes. */
 const LIMIT = 16_777_216;
 
-/** Starts the proxy, a bot behind it, and a platform that trusts the proxy's certificate. */
 async function start(kind: ProxyKind) {
   const folder = temporaryFolder();
   const certificates = makeCertificates(folder);

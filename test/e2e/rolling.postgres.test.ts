@@ -39,7 +39,6 @@ function incompatibleVersion(): string {
   return folder;
 }
 
-/** Starts a platform, and bots of several versions that share one database, each in a separate process. */
 async function scene() {
   const place = await emptyPlace();
   const platform = await runPlatform();

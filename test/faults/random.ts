@@ -1,6 +1,5 @@
 import { mulberry32 } from "../support/mulberry32.ts";
 
-/** A scenario's random choices, all derived from one seed. */
 export class Random {
   /** Returns a number in [0, 1), like `Math.random`. */
   readonly next: () => number;
@@ -14,7 +13,7 @@ export class Random {
     return Math.floor(this.next() * end);
   }
 
-  /** Returns true with a probability of `share`, between 0 and 1. */
+  /** @param share a probability between 0 and 1 */
   chance(share: number): boolean {
     return this.next() < share;
   }

@@ -6,7 +6,7 @@ import { COMPILE_CACHE } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { INSTALL_TIMEOUT_MS, installPeer } from "./install.ts";
 
-/** Programs run by tests. The folders next to this file install them. */
+/** The folders next to this file install these programs. */
 const peers = {
   conformance: {
     folder: "conformance",

@@ -8,7 +8,7 @@ const ada = { username: "ada", name: "Ada" };
 test.each(eventTypes)("%s makes one event that the bot's own parser accepts", async (type) => {
   const platform = await runPlatform();
   const { events } = act(platform, type);
-  // The reply is in a thread on the bot's own post, so it is also a comment on that post.
+  // The thread belongs to a post by the bot, so the reply is also a comment on that post.
   expect(events.map((event) => event.type)).toEqual(
     type === "reply" ? ["reply", "comment"] : [type],
   );
@@ -260,7 +260,7 @@ test("a message goes to the bot in the named conversation", async () => {
   expect(() => act(platform, "dm.message", { conversationId, to: "bot" })).toThrow(
     `${conversationId} is with other, not with bot`,
   );
-  // In this conversation, ada talks to another user instead of a bot.
+  // In this conversation, ada talks to another user rather than a bot.
   expect(() => act(platform, "dm.message", { conversationId: "c_1" })).toThrow(
     "There is no such conversation between ada and a bot: c_1.",
   );

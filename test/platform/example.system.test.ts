@@ -13,7 +13,8 @@ const example = pages
 
 test("the example in docs/reference/local-platform.md runs and passes", async () => {
   expect(example).toHaveLength(1);
-  // Node does not strip types below node_modules, but the example has none. Inside the checkout, its imports resolve.
+  // Imports resolve inside the checkout. Node does not strip types below node_modules, but the example contains no
+  // types.
   mkdirSync(join(root, "node_modules", ".cache"), { recursive: true });
   const folder = mkdtempSync(join(root, "node_modules", ".cache", "in-a-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

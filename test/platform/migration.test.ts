@@ -31,7 +31,6 @@ test("a state file older than images keeps its content, and accepts images", asy
   const ids = (conversation: string) => platform.control.messages(conversation).map(({ id }) => id);
   expect(ids("c_2")).toEqual(["m_5", "m_6"]);
   expect(ids("c_1")).toEqual(["m_1"]);
-  // Numbering continues, and each pair of users keeps its conversation.
   expect(act(platform, "dm.message")).toMatchObject({ conversationId: "c_2", messageId: "m_7" });
   expect(act(platform, "dm.message", { from: "ben" }).conversationId).toBe("c_3");
   const { conversationId } = platform.control.createGroup({ members: ["ada", "bot"] });
@@ -56,7 +55,6 @@ test("a state file older than apps gets one app per bot", async () => {
     PRAGMA user_version = 2;`);
   db.close();
   const platform = await runPlatform({ stateFile });
-  // The webhook still delivers the events that were pending before the migration.
   const delivery = await platform.waitFor("delivery");
   expect(delivery).toMatchObject({ bot: "bot", eventIds: ["evt_000000000002"], attempt: 3 });
   const { control } = platform;

@@ -9,7 +9,6 @@ import { ManualClock } from "./support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform, tokenWith } from "./support/platform.ts";
 import { runReceiver, statuses } from "./support/receiver.ts";
 
-/** Returns the path of a file that does not exist yet, in a new folder. */
 function newStateFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "platform-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -7,7 +7,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act, deliveryOf, ids } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
-/** Records the SQL statements of actions, and of the deliveries of their events. */
 async function statementsOfActs(): Promise<{ statements: readonly string[]; db: Database }> {
   const stateFile = join(temporaryFolder(), "state.db");
   const platform = await startPlatform({ stateFile });

@@ -14,7 +14,6 @@ export class FakeLog {
   readonly #clock: ManualClock;
   readonly requests: (string | undefined)[] = [];
   entries: Entry[] = [];
-  /** The cursor at the head of an empty log. */
   emptyCursor = "0";
   /** The platform rejects cursors below this id, as if the log had been trimmed up to it. */
   refusesBelow = "";
@@ -25,7 +24,7 @@ export class FakeLog {
     this.#clock = clock;
   }
 
-  /** Adds an event. An id below the last one simulates a late commit. */
+  /** An id below the last one simulates a late commit. */
   add(id: string, type = "dm.message", at: number = this.#clock.now()): void {
     const from = { userId: "u", username: "ada", name: "Ada" };
     const actor = { username: "ada", name: "Ada" };

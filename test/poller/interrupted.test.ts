@@ -16,8 +16,8 @@ import { FakeLog } from "./fake-log.ts";
 const MINUTE = 60_000;
 const PAGE = 50;
 /**
- * Fills thirteen pages, the last one partly. The reader stores page 1, pages 2 to 11, and pages 12 and 13 in one
- * transaction each.
+ * Number of events on thirteen pages, the last one partly filled. The reader stores page 1, pages 2 to 11, and pages 12
+ * and 13 in one transaction each.
  */
 const EVENTS = 620;
 /** Total number of stored pages after each `put`. */
@@ -161,7 +161,7 @@ const points: readonly (Interruption & { readonly pages: number })[] = [
   ...[1, 2, 3, 4, 8, 12, 13, 14].flatMap((n) => [
     { at: "request" as const, n, how: "fails" as const, pages: n - 1 },
     { at: "request" as const, n, how: "is aborted" as const, pages: n - 1 },
-    // Pages in the same transaction as the previous page were not stored yet.
+    // Pages sharing a transaction with the previous page were not stored yet.
     {
       at: "request" as const,
       n,

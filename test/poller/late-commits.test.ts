@@ -38,7 +38,7 @@ test("a late read from the head does not move the cursor past the events before 
   log.add("11");
   await clock.advance(50_000);
   log.add("9", "dm.message", clock.now() - 50_001);
-  // The API was down. By now, events after the head are old, and events before it have not been read again.
+  // The API was down. By now, events after the head are old, and events before it have not been reread.
   await clock.advance(20_000);
   await reader.read("head", signal);
   await reader.read("cursor", signal);

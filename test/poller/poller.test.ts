@@ -302,7 +302,7 @@ describe("failures", () => {
     expect(told).toMatchObject([
       { err: { code: "API_UNREACHABLE" }, retryInMs: expect.any(Number) },
     ]);
-    // The poller logs once that it can read the log again.
+    // One line says that the log can be read again.
     expect(lines.records.filter(({ level }) => level === "info")).toHaveLength(1);
   });
 

@@ -25,7 +25,7 @@ const LEFT_OUT = ["doc", "info", "locale", "man"].map(
   (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
 );
 
-/** A base image for the starter, built locally because the tests use no image registry. */
+/** Built locally because the tests use no image registry. */
 interface Base {
   readonly folder: string;
   readonly tag: string;
@@ -93,7 +93,6 @@ function versionOf(folder: string): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Adds this machine's Node, npm and npm configuration to an image. */
 function addNode(context: string): void {
   copyFileSync(process.execPath, join(context, "node"));
   execFileSync("npm", ["install", "--prefix", join(context, "install"), "npm@11"], {

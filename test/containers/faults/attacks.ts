@@ -50,7 +50,7 @@ export class Attacks implements Attack {
     // One byte more than the largest batch, whose size the bot derives from its memory limit.
     const refused = await this.#deliverRound(target.url, this.#roundBytes + 1);
     if (refused !== 413) world.violations.push(`a larger round got ${refused}, time ${time}`);
-    // Do not wait for this request: the bot may close it to make room for a newer connection.
+    // Sent concurrently, because the bot may close this request to make room for a newer connection.
     const round = this.#sendRound(target.url, this.#roundBytes);
     const floods = [[], [seeming]].flatMap((head) =>
       Array.from({ length: CHUNKED }, () => sendChunks(target, head)),

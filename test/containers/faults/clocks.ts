@@ -13,7 +13,7 @@ import type { FaultBots } from "../support/fault-bots.ts";
  */
 export const FAKETIME_FOLDER: string | undefined = globSync("/usr/lib/*-linux-gnu*/faketime")[0];
 
-/** In seconds. Further off than the 300 seconds that the bot tolerates in a signature. */
+/** Beyond the age of 300 s that the bot tolerates in a signature. */
 const OFFSETS = ["+600", "-600"] as const;
 
 const ANSWER_TIMEOUT_MS = 30_000;

@@ -29,7 +29,7 @@ export class MemoryLimit {
     return ["--memory", `${this.bytes}b`, "--memory-swap", `${this.bytes}b`];
   }
 
-  /** Allocates twice the limit. Returns a sentence if the engine allows it or if Node detects another limit. */
+  /** Returns a sentence if the engine allows twice the limit, or if Node detects another limit. */
   async checkEngine(image: string): Promise<string[]> {
     const docker = this.#docker;
     const name = `greedy-${process.pid}`;
@@ -49,10 +49,7 @@ export class MemoryLimit {
     }
   }
 
-  /**
-   * Checks that no process in a container was killed for using too much memory. Returns the pid if the container is
-   * running.
-   */
+  /** Returns the pid if the container is running. */
   async checkContainer(name: string): Promise<{ pid?: number; violations: string[] }> {
     const docker = this.#docker;
     const { OOMKilled, Pid, Running } = await docker.inspect<RunningState>(name, "json .State");

@@ -59,7 +59,7 @@ withEngine("a container as the Kubernetes manifests describe it", () => {
     return await PlatformProcess.start(temporaryFolder(), undefined, address);
   }
 
-  /** Replaces the pod. Resolves once the new pod is ready and the webhook points to it. */
+  /** Resolves once the new pod is ready and the webhook points to it. */
   async function startPod(manifest: Manifest, platform: PlatformProcess): Promise<Pod> {
     project.configure({
       ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
@@ -172,7 +172,6 @@ withEngine("a container as the Kubernetes manifests describe it", () => {
   }, 400_000);
 });
 
-/** Disables draining in a pod's manifest, for the control test. */
 function withoutDrain(text: string): string {
   const changed = text.replace(/(name: DRAIN_MS\n +value:) "\d+"/, '$1 "0"');
   expect(changed).not.toBe(text);

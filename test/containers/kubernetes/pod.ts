@@ -185,7 +185,7 @@ export class Pod {
   }
 }
 
-/** Returns the manifest's variables, which override those from the Secret. */
+/** The manifest's variables override those from the Secret. */
 function environmentOf({ bot }: Manifest): string[] {
   return (bot.env ?? []).flatMap(({ name, value }) => ["--env", `${name}=${value}`]);
 }

@@ -5,7 +5,6 @@ import { z } from "zod";
 import { documentedBlock, pages } from "../../docs/markdown.ts";
 import { installPeer } from "../../peers/install.ts";
 
-/** The environment that a hosting platform provides for the configuration on its page. */
 export interface Hosting {
   readonly page: string;
   /** Port to listen on, taken from PORT or from the Dockerfile. */

@@ -60,7 +60,7 @@ describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ..
   });
 });
 
-/** Mounts a volume owned by root, even if the image's folder has another owner. */
+/** The volume belongs to root, even if the image's folder has another owner. */
 const ROOTS_VOLUME = ["--mount", `type=volume,source=${NAME},target=${DATA},volume-nocopy`];
 
 withEngine("the image of a scaffolded bot, as platforms run it", () => {
@@ -83,7 +83,6 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs the bot with the owner's settings and the variables that the platform adds. */
   async function run(
     flags: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -101,7 +100,6 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     return { platform, bot };
   }
 
-  /** Runs `service-bot doctor` in the container. Resolves to its findings about the database. */
   async function findings(): Promise<readonly Finding[]> {
     const doctor = ["exec", NAME, "node_modules/.bin/service-bot", "doctor", "--json"];
     const report: { findings: Finding[] } = JSON.parse(await docker.run(...doctor));

@@ -9,19 +9,16 @@ import type { Docker } from "../engine/docker.ts";
 
 const runFile = promisify(execFile);
 
-/** Value of BOT_DOMAIN. Caddy signs the certificate for this domain with its own authority. */
+/** Caddy signs the certificate for this domain with its own authority. */
 export const DOMAIN = "localhost";
 
-/**
- * Replaces `docker compose`, because Debian 12 only has Compose 1, as a separate command that takes the same arguments.
- */
+/** Replaces `docker compose`, because Debian 12 only has Compose 1, whose separate command takes the same arguments. */
 const STAND_IN = `#!/bin/sh
 [ "$1" = compose ] || exec "$DOCKER" "$@"
 shift
 exec docker-compose "$@"
 `;
 
-/** A scaffolded bot's folder, in which tests run the owner's commands. */
 export class ComposeProject {
   readonly dir: string;
   readonly #docker: Docker;
@@ -72,7 +69,7 @@ export class ComposeProject {
     return stdout;
   }
 
-  /** Runs a command that does not exit on its own, until the test ends. */
+  /** Runs a command that does not exit on its own. Ends it with the test. */
   follow(line: string): TestProcess {
     const options = { command: "sh", cwd: this.dir, env: this.#env() };
     return new TestProcess(["-euc", `exec ${line}`], options);

@@ -27,7 +27,6 @@ export interface State {
   readonly OOMKilled: boolean;
 }
 
-/** A container running a bot. Its port is published on 127.0.0.1. */
 export class BotContainer {
   readonly name: string;
   readonly url: string;

@@ -12,10 +12,6 @@ const LOOK_INTERVAL_MS = 20;
 
 const MAX_PAUSES = 20;
 
-/**
- * A shell script that creates a container, connects it to an additional network, starts it, and waits for its exit
- * code.
- */
 const RUN = `
 name=$1 network=$2; shift 2
 docker create --name "$name" "$@" >/dev/null
@@ -23,7 +19,6 @@ docker create --name "$name" "$@" >/dev/null
 exec docker start --attach "$name"
 `;
 
-/** A script that exits with 0 once a host and port accept a connection. */
 const CONNECT = `
 const [host, port] = process.argv.slice(1);
 setTimeout(() => process.exit(1), 1_000);
@@ -46,12 +41,8 @@ export interface FaultBotsOptions {
   readonly flags?: (place: number) => readonly string[];
 }
 
-/**
- * Bots under test in containers, in a private network. Each start of a bot creates a new container with the previous
- * container's volume.
- */
+/** Each start of a bot creates a new container with the previous container's volume. */
 export class FaultBots {
-  /** The network that connects the bots, the platform and this machine. */
   readonly network: string;
   readonly #options: FaultBotsOptions;
   readonly #ports: readonly number[];
@@ -120,7 +111,6 @@ export class FaultBots {
     await this.#options.docker.run("network", "connect", network, bot.name);
   }
 
-  /** Resolves to true if a new connection from the bot's container succeeds. */
   async reaches(bot: FaultBot, { hostname, port }: URL): Promise<boolean> {
     return await this.#options.docker.succeeds(
       "exec",
@@ -148,7 +138,6 @@ interface Container {
   readonly port: number;
 }
 
-/** One process of a bot under test, in its own container. */
 export class FaultBot extends BotProcess {
   readonly name: string;
   readonly #docker: Docker;
@@ -170,7 +159,7 @@ export class FaultBot extends BotProcess {
     return this.#signalled;
   }
 
-  /** Sends a signal with `docker kill`, once the container is running. */
+  /** Waits until the container is running, because `docker kill` fails before that. */
   override signal(signal: NodeJS.Signals): void {
     this.#signalled = true;
     const deadline = performance.now() + START_TIMEOUT_MS;

@@ -18,7 +18,6 @@ export interface ContainerOptions extends WorldOptions {
   readonly port?: number;
 }
 
-/** Inflicts faults on a bot in a container, with its inbox in a volume or a folder. */
 export function onVolume(
   options: ContainerOptions,
   choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
@@ -26,7 +25,6 @@ export function onVolume(
   return { run: (run) => runOnVolume(run, options, choose) };
 }
 
-/** Inflicts faults on several bots in containers, behind nginx, with their inbox in a PostgreSQL container. */
 export function onPostgres(
   options: ContainerOptions,
   choose: (bots: FaultBots, database: PostgresContainer) => readonly Fault<PostgresStore>[],

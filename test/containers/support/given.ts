@@ -11,7 +11,6 @@ export const withEngine: (typeof describe)["skipIf"] extends (condition: boolean
 
 export const docker: Docker = new Docker("host" in engine ? engine.host : undefined);
 
-/** Returns the address at which a container reaches this machine. */
 export async function hostAddress(): Promise<string> {
   // Read a container's routes, because a new engine does not report its default gateway, and its bridge is down while
   // no container is running.

@@ -6,7 +6,6 @@ import { root } from "../../../scripts/root.ts";
 import { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import type { Docker } from "../engine/docker.ts";
 
-/** A script that creates a scaffolded bot's role and database. */
 const INIT = join(root, "templates/stores/postgres/postgres-init.sql");
 
 /** Isolates the network from this machine, so that bots cannot reach the platform through it. */
@@ -15,7 +14,7 @@ const NO_HOST = "com.docker.network.bridge.inhibit_ipv4=true";
 /** The server's host name in its network, as in compose.yaml and the Kubernetes manifests. */
 const HOST = "postgres";
 
-/** Time limit for starting, in ms. Includes creating the database. */
+/** In ms. Includes creating the database. */
 const READY_TIMEOUT_MS = 60_000;
 
 /** PostgreSQL in a container. Bots use an isolated network, and this machine uses the default network. */

@@ -25,7 +25,7 @@ const BOOT_TIMEOUT_MS = 60_000;
 const PROPERTY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 200;
 
-/** In bytes. The journal of a unit is longer than Node allows by default. */
+/** In bytes. A unit's journal exceeds Node's default. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** SIGRTMIN+4. As process 1, systemd powers off on this signal. */
@@ -47,7 +47,7 @@ export class Machine {
   readonly #folder: string;
   readonly #image: string;
   #nspawn: ChildProcess | undefined;
-  /** Process id of the machine's init process, on this host. */
+  /** On this host. */
   #init = "";
 
   private constructor(folder: string, image: string) {

@@ -17,7 +17,6 @@ bot.on("dm.message", async (ctx) => {
     if (hasSteps) await ctx.reply(text);
     else await ctx.client.dms.send(conversationId, { text });
   }
-  // Only the outcome of the run remains to be recorded.
   if (behaviour === "linger") await wait(500);
 });
 await bot.start();

@@ -50,7 +50,6 @@ withEngine("a bot with its inbox in a volume, replaced by Compose under load", (
 
   afterAll(() => deployment?.remove());
 
-  /** Opens the inbox's file, which the engine keeps in a folder on this machine. */
   async function openStore(): Promise<SqliteStore> {
     const volume = `${NAME}_data`;
     const template = "{{.Mountpoint}}";
@@ -77,7 +76,7 @@ withEngine("a bot with its inbox in a volume, replaced by Compose under load", (
     expect(await ledger.waitSaid(ledger.said + 200, ANSWERS_TIMEOUT_MS)).toBe(true);
   }
 
-  /** Returns the longest time since `began` without an accepted delivery, in ms. */
+  /** In ms. */
   function longestGap(began: number): number {
     const taken = deployment.deliveriesSince(began).filter(isTaken);
     const times = [began, ...taken.map(({ at }) => at), performance.now()];

@@ -48,10 +48,7 @@ withEngine("three bots behind Caddy", () => {
     await deployment?.remove();
   });
 
-  /**
-   * Replaces all bots with the other version, one after another. Every second call downgrades. Resolves to the
-   * deliveries during the replacement.
-   */
+  /** Every second call downgrades. Resolves to the deliveries during the replacement. */
   async function upgrade(): Promise<Delivery[]> {
     const old = await botContainers(deployment);
     const oldPackages = await Promise.all(old.map(packageIn));
@@ -68,7 +65,7 @@ withEngine("three bots behind Caddy", () => {
     return deliveries;
   }
 
-  /** Kills a bot after some more replies, and restarts it. Resolves to the deliveries in the meantime. */
+  /** Resolves to the deliveries in the meantime. */
   async function kill(random: Random): Promise<Delivery[]> {
     const { ledger, project } = deployment;
     const container = await project.container(random.pick(REPLICAS));
@@ -125,7 +122,6 @@ withEngine("three bots behind Caddy", () => {
     TIMES * (UPGRADE_TIMEOUT_MS + ANSWERS_TIMEOUT_MS),
   );
 
-  /** Restarts all bots after changing a setting in one of the project's files. */
   async function restartWith(file: string, from: string, to: string): Promise<void> {
     const path = join(deployment.project.dir, file);
     const text = readFileSync(path, "utf8");

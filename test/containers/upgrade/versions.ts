@@ -6,7 +6,6 @@ import { NEXT_POSTGRES_STEP, NEXT_SQLITE_STEP, nextStepName } from "../../suppor
 import { withoutBotVariables } from "../../support/scaffolded.ts";
 import { docker } from "../support/given.ts";
 
-/** The project's files that contain its version of service-bot. */
 const NAMING = ["package.json", "package-lock.json"];
 
 /** A version of service-bot, stored as the contents of the files that name it. */
@@ -64,7 +63,7 @@ async function installVersion(project: string, tarball: string): Promise<Version
   return readVersion(project);
 }
 
-/** Packs the next version, with one more migration per schema. Returns the package's path. */
+/** Adds one more migration per schema. Returns the package's path. */
 function packNext(present: string, folder: string): string {
   const work = join(folder, "next");
   mkdirSync(work);

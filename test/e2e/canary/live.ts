@@ -4,7 +4,7 @@ import { askForEverything, askForTheEnd, showAll, showAndDiscard } from "./opera
 import { crash, deliver, lookAtPages, meetEverything } from "./outcomes.ts";
 import { type Listening, type Place, phrase, Stage } from "./stage.ts";
 
-/** Codes and messages that the bot must log during the run. */
+/** The bot must log all of these during the run. */
 const told = [
   ...["SIGNATURE_MISMATCH", "SIGNATURE_MISSING", "SIGNATURE_MALFORMED", "SIGNATURE_STALE"],
   ...["BODY_INVALID", "TOO_LARGE", "VALIDATION", "STEP_UNCERTAIN", "HANDLER_TIMEOUT", "GAVE_UP"],

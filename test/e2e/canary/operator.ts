@@ -3,7 +3,7 @@ import type { EventDetails } from "../../faces/inbox.ts";
 import { leaks } from "./forms.ts";
 import type { Stage } from "./stage.ts";
 
-/** Fields of `inbox show` and `inbox list --json` that contain texts by users and the bot on purpose. */
+/** Fields of `inbox show` and `inbox list --json` that contain user and bot texts on purpose. */
 const exempt: readonly (keyof EventDetails)[] = ["body", "steps"];
 
 /** The same content in the plain output: the sections with these headings, and step names in suggested commands. */

@@ -65,7 +65,6 @@ export async function lookAtPages(it: Stage, { url, metrics }: Listening): Promi
   expect(text).toContain('service_bot_deliveries_total{status="401",code="SIGNATURE_MISMATCH"}');
 }
 
-/** Causes every fault that handlers, senders and the event log can cause. */
 export async function meetEverything(it: Stage, listening: Listening): Promise<void> {
   const { platform, proxy, songs } = it;
   const { bot, url } = listening;

@@ -14,7 +14,7 @@ const BOT = fileURLToPath(new URL("./canary-bot.ts", import.meta.url));
 
 export const song = (): string => `c4n4ry${randomBytes(10).toString("hex")}`;
 
-/** Adds characters to a text that must be escaped in JSON and URLs. */
+/** Adds characters that must be escaped in JSON and URLs. */
 export const phrase = (words: string): string => `"${words}" & löve\\s it`;
 
 export interface Place {

@@ -78,7 +78,6 @@ export class Compose {
     return Object.keys(this.#file.services);
   }
 
-  /** Lists references that have no definition, and definitions that have no reference. */
   problems(project: string): string[] {
     const services = Object.entries(this.#file.services);
     const mounts = services.flatMap(([, { volumes }]) => volumes);

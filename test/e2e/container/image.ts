@@ -17,7 +17,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** The result of building a Dockerfile: a folder that acts as the image's root, and how to run the image. */
+/** A folder that acts as the image's root, and how to run the image. */
 export interface Image {
   readonly workdir: string;
   readonly workdirName: string;

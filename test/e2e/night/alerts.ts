@@ -16,16 +16,13 @@ const PAGE = fileURLToPath(new URL("../../../docs/operate/alerts.md", import.met
 
 export const hasPromtool: boolean = isInstalled(["promtool", "--version"]);
 
-/** The alerts firing at the end of each part of a night. */
 export interface Fired {
   readonly calm: readonly string[];
   readonly fault: readonly string[];
   readonly mended: readonly string[];
 }
 
-/**
- * Evaluates the shipped rules with Prometheus itself. Returns the alerts firing at the end of each part of the night.
- */
+/** Uses Prometheus itself to evaluate the shipped rules. */
 export async function firedIn(night: Night): Promise<Fired> {
   const series = seriesOf(night);
   const calm = await firing(series, CALM_MINUTES - 1);

@@ -1,4 +1,4 @@
-/** A bot with faults that wake its owner at night. Tests run it as a separate process. */
+/** Tests run this bot as a separate process. Its faults wake its owner at night. */
 import { Bot } from "../../../src/index.ts";
 
 /** True once the owner has fixed the handler's bug. */

@@ -14,7 +14,7 @@ import { type Night, readScrape, type Scrape } from "./series.ts";
 
 const BOT = fileURLToPath(new URL("./bot.ts", import.meta.url));
 
-/** Number of consecutive failures after which the platform disables the webhook. */
+/** Consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
 export const TEST_MS = 90_000;
@@ -120,7 +120,7 @@ export class NightShift {
     this.platform.control.saveWebhook({ url: `${this.url}/webhook` });
   }
 
-  /** Sends the bot a message, in a separate conversation per user. Returns the message's text. */
+  /** Each user has a separate conversation. Returns the message's text. */
   write(text: string, from = "ada"): string {
     this.platform.control.act({ type: "dm.message", from, text });
     return text;

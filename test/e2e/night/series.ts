@@ -1,4 +1,4 @@
-/** The samples from a scrape, by name and labels in Prometheus' notation. */
+/** By name and labels, in Prometheus' notation. */
 export type Scrape = ReadonlyMap<string, number>;
 
 /** Number of samples in each part of a night, one per minute. */

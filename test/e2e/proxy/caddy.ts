@@ -5,7 +5,7 @@ import type { ProxyKind } from "./proxy.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../../templates/starter/Caddyfile", import.meta.url));
 
-/** Caddy as a separate process, with the Caddyfile that every scaffolded bot has. */
+/** Uses the Caddyfile that every scaffolded bot has. */
 export const caddy: ProxyKind = {
   name: "Caddy",
   debianPackage: "caddy",

@@ -3,7 +3,7 @@ import { documentedBlock } from "../../docs/markdown.ts";
 import { NGINX_LISTENS, NGINX_PACKAGE, NGINX_VERSION, prepareNginx } from "../../support/nginx.ts";
 import type { ProxyKind } from "./proxy.ts";
 
-/** nginx as a separate process, with the location block from docs/deploy/overview.md. */
+/** Uses the location block from docs/deploy/overview.md. */
 export const nginx: ProxyKind = {
   name: "nginx",
   debianPackage: NGINX_PACKAGE,

@@ -47,7 +47,7 @@ export class PlatformProcess {
     return new PlatformProcess(url, controlToken);
   }
 
-  /** Sends the bot a message from ada. Resolves to the ids of the event and the conversation. */
+  /** Resolves to the ids of the event and the conversation. */
   async message(text: string): Promise<{ event: string; conversation: string }> {
     const { events, conversationId } = await this.control.act({
       type: "dm.message",
@@ -143,7 +143,6 @@ export class BotProcess {
     return this.#running.logLines.filter(isSwitch).map((line) => line["mode"]);
   }
 
-  /** Returns the status as a monitor on the same machine can read it. */
   async status(): Promise<Record<string, unknown>> {
     return { ...(await readStatus(this.url, API_KEY)) };
   }

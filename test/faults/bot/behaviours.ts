@@ -55,7 +55,7 @@ export function numberOf(text: string): number {
   return Number(/\d+/.exec(text)?.[0]);
 }
 
-/** Few, so that several conversations update the same state concurrently. */
+/** Few, so that several conversations update the same state at once. */
 const GROUPS = 4;
 
 export function groupOf(text: string): string {

@@ -35,7 +35,6 @@ export function keepJournal(file: string, pid: number): void {
     around(inbox, method, {
       before: ([claim, step, request]) =>
         note({ what: "intend", ...partsOf(claim), step: String(step), request: String(request) }),
-      // An earlier run already started this step, so cancel the intent recorded above.
       after: ([claim, step], begun) => {
         if (isNew(begun)) return;
         note({ what: "record", ...partsOf(claim), step: String(step) });

@@ -1,4 +1,4 @@
-/** The bot under test: the unmodified framework, a handler that replies, and faults in its own process. */
+/** The bot under test: the unmodified framework with handlers that reply, and faults inside the process. */
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
@@ -39,7 +39,7 @@ process.on("disconnect", () => process.exit(1));
 const bot = new Bot({
   ...options,
   state: countersSchema,
-  // The simulated users write far more often than real users, so the loop guard would stop the replies to them.
+  // The simulated users write so often that the loop guard would stop the replies.
   loopGuard: false,
   ...(failpoint === undefined ? {} : { fetch: armFailpoint(failpoint) }),
 });
@@ -85,7 +85,7 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
       await new Promise(() => undefined);
       break;
     case "block":
-      // Block the event loop. Exit only if the driver has exited.
+      // Block the event loop until the driver exits.
       while (process.ppid === driver);
       process.exit(1);
       break;

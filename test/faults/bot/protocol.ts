@@ -1,10 +1,7 @@
 import { writeSync } from "node:fs";
 import type { Failpoint } from "../../promises/failpoints.ts";
 
-/**
- * The settings of a bot under test that have no environment variable of their own. One variable carries all of them as
- * JSON. Times are in ms.
- */
+/** Settings of the bot under test, passed as JSON in one environment variable. Times are in ms. */
 export interface BotSettings {
   readonly requestTimeoutMs: number;
   readonly handlerTimeoutMs: number;
@@ -18,7 +15,7 @@ export interface BotSettings {
   readonly answers: number;
   readonly failpoint?: {
     readonly at: Failpoint;
-    /** Kill the process when it passes the failpoint for the n-th time, starting at 1. */
+    /** The process is killed on its n-th pass through the failpoint, starting at 1. */
     readonly hit: number;
   };
   /** Adds a timer handler, and a cron job that comments on a post at each tick. Default: neither. */
@@ -29,7 +26,7 @@ export interface BotSettings {
   /** Process id to write into the journal. Default: the real id, which is the same for every bot in a container. */
   readonly journalPid?: number;
   readonly databaseTimeoutMs?: number;
-  /** How far the system clock runs ahead, in ms. */
+  /** How far the process's clock is ahead of the system's, in ms. */
   readonly clockOffsetMs?: number;
   /** SQLite sync level below FULL, for the control test of power losses. */
   readonly synchronous?: string;
@@ -76,7 +73,7 @@ export function notifyDriver(note: BotNote): void {
   writeSync(1, `${MARK}${JSON.stringify(note)}\n`);
 }
 
-/** Calls `carryOut` for each of the driver's messages, without keeping the process alive. */
+/** Does not keep the process alive. */
 export function onOrder(carryOut: (order: Order) => void): void {
   process.on("message", carryOut);
   process.channel?.unref();

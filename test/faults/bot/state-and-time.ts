@@ -18,7 +18,7 @@ const reminderSchema = z.object({ number: z.number() });
 
 const PAUSE_MS = 50;
 
-/** Delay of the `far` timers, in ms. Longer than any test run. */
+/** In ms. Longer than any test run. */
 const FAR_MS = 3_600_000;
 
 /** Handles a message that uses state or timers. Resolves to false for any other message. */
@@ -36,7 +36,7 @@ export async function handleStateAndTime(
       state.count += 1;
       if (behaviour === "tally") (await ctx.state(groupOf(excerpt))).count += 1;
       await ctx.reply(String(state.count));
-      // Gives a kill the chance to hit after the reply is sent and before the state is written.
+      // A kill during this pause comes after the reply but before the state is written.
       if (number % 3 === 0) await wait(PAUSE_MS);
       return true;
     }

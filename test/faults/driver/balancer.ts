@@ -40,7 +40,7 @@ export class Balancer {
   }
 }
 
-/** If a bot does not respond, nginx passes the delivery to the next bot and skips the failed bot for one second. */
+/** nginx passes a delivery to the next bot if one does not respond, and then skips the failed bot for a second. */
 function configuration(port: number, bots: readonly number[]): string {
   const servers = bots.map((bot) => `server 127.0.0.1:${bot} max_fails=1 fail_timeout=1s;`);
   return `

@@ -53,7 +53,6 @@ export class BotProcess {
       }
     }
     this.exited = new Promise((resolve) => {
-      // "close" is emitted after the last line of output.
       this.#child.once("close", (code, signal) => {
         this.#ready.resolve(undefined);
         resolve({ code, signal });

@@ -91,7 +91,7 @@ export class Candidate {
     } else {
       if (fate === "is cut off") this.#proxy.cut();
       else this.#proxy.freeze();
-      // The leader has to notice the dead connection on its own.
+      // The leader has to detect the dead connection on its own.
       await Promise.race([over, this.#stopped]);
       this.#proxy.dropFrozen();
       this.#proxy.mend();

@@ -19,7 +19,7 @@ const good: Observed = {
 const { stored } = good;
 const say = (...texts: string[]): Observed => ({ ...good, said: new Map([["c1", texts]]) });
 
-// If the checker missed any of these violations, no scenario could fail because of it.
+// If the checker missed these violations, no scenario could ever fail.
 describe("the checker finds", () => {
   test("nothing if every promise is kept", () => {
     expect(check(good)).toEqual([]);

@@ -5,7 +5,7 @@ export interface Written {
   readonly id: string;
   readonly lane: string;
   readonly text: string;
-  /** The replies that the bot owes to the event, in order. Empty if the handler never succeeds. */
+  /** The replies due, in order. Empty if the handler never succeeds. */
   readonly says: readonly string[];
   /** Expected final state. Default: done. */
   readonly ends?: "done" | "dead";
@@ -39,7 +39,7 @@ export interface Rules {
   readonly mayRepeat?: ReadonlyMap<string, number>;
 }
 
-/** Compares the observations with the promises. Returns one sentence per broken promise. */
+/** Returns one sentence per broken promise. */
 export function check(observed: Observed, rules: Rules = {}): string[] {
   const { integrity } = observed;
   const damage = integrity === "ok" ? [] : [`integrity_check: ${integrity}`];
@@ -68,7 +68,7 @@ function checkStored({ written, stored, acknowledged }: Observed): string[] {
   ];
 }
 
-/** Returns true for events that the bot created itself. `driver/timers.ts` checks them. */
+/** Events that the bot created itself are checked by `driver/timers.ts`. */
 export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }

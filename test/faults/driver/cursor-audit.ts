@@ -27,7 +27,7 @@ export class CursorAudit {
     this.#options = { connectionString: url, options: `-c search_path=${schema}` };
   }
 
-  /** Starts the audit. The inbox's tables must already exist. */
+  /** The inbox's tables must already exist. */
   async begin(): Promise<void> {
     await this.#rows(AUDIT);
   }

@@ -3,7 +3,6 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A small file system that can be filled to the last byte and freed again. */
 export class SmallDisk {
   readonly folder: string;
   readonly #ballast: string;
@@ -13,7 +12,7 @@ export class SmallDisk {
     this.#ballast = join(folder, "ballast");
   }
 
-  /** Mounts the disk. Returns `undefined` if this process may not mount, which takes root or a privileged container. */
+  /** Returns `undefined` if this process may not mount, which takes root or a privileged container. */
   static mount(megabytes: number): SmallDisk | undefined {
     const folder = mkdtempSync(join(tmpdir(), "service-bot-disk-"));
     try {

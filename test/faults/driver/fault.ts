@@ -28,7 +28,7 @@ export interface Attack {
   once(time: number): Promise<void>;
   end?(): Promise<void>;
   rules?(): Rules;
-  /** Returns further figures, and violations of promises that only this fault can break. */
+  /** Returns further figures, and violations that only this fault can cause. */
   judge?(observed: Observed): Judgement | Promise<Judgement>;
   close?(): Promise<void> | void;
 }

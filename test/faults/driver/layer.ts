@@ -15,7 +15,7 @@ const TIMERS = "SELECT key FROM timer";
 const OWN_EVENTS = `SELECT id, type, state, body, received_at AS "receivedAt" FROM event
 WHERE type LIKE 'timer:%' OR type LIKE 'cron:%' ORDER BY seq`;
 
-/** Reads states, timers and the bot's own events. Both stores use the same column names. */
+/** Both stores use the same column names. */
 export async function readLayer(read: ReadRows): Promise<Layer> {
   const states = await read<{ readonly key: string; readonly value: string }>(STATES);
   const timers = await read<{ readonly key: string }>(TIMERS);

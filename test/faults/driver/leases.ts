@@ -18,7 +18,7 @@ export interface JournalEntry {
   readonly lanes?: number;
 }
 
-/** Parses complete lines only, because a process may have died while writing the last line. */
+/** Drops an incomplete last line, which a process that died while writing may have left. */
 export function readJournal(text: string): JournalEntry[] {
   const lines = text.split("\n");
   return lines.slice(0, -1).map((line): JournalEntry => JSON.parse(line));
@@ -28,13 +28,12 @@ export interface Leases {
   readonly violations: readonly string[];
   /** Number of outcomes that counted although another process had claimed the event since. */
   readonly stale: number;
-  /** Number of outcomes dropped because the process had lost the lease. */
   readonly dropped: number;
   /** Number of lanes with pending events that no process could claim. */
   readonly stranded: number;
 }
 
-/** @param fences the fence of each event's last claim, from the inbox */
+/** @param fences the fence of each event's last claim, read from the inbox */
 export function checkLeases(
   journal: readonly JournalEntry[],
   fences: ReadonlyMap<string, number>,

@@ -22,9 +22,9 @@ export interface Message {
 export class Ledger {
   readonly written: Written[] = [];
   readonly acknowledged: Set<string> = new Set();
-  /** Number of the bot's messages that the platform has accepted. */
+  /** Number of the bot's messages accepted by the platform. */
   said = 0;
-  /** Number of messages that the bot owes for all events so far. */
+  /** Number of messages the bot owes for all events so far. */
   due = 0;
   readonly comments: string[] = [];
   readonly #platform: Platform;
@@ -58,7 +58,7 @@ export class Ledger {
     return written;
   }
 
-  /** Makes events to which the bot replies with one comment or post each. */
+  /** The bot replies to each of these events with one comment or post. */
   act(input: ActInput): ActResult {
     const result = this.#platform.control.act(input);
     for (const { id } of result.events) {
@@ -78,7 +78,7 @@ export class Ledger {
     });
   }
 
-  /** Waits until the bot has sent `total` replies. Resolves to false on timeout. */
+  /** Resolves to false on timeout. */
   async waitSaid(total: number, timeoutMs: number): Promise<boolean> {
     const signal = AbortSignal.timeout(timeoutMs);
     while (this.said < total && !signal.aborted) {

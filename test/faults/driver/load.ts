@@ -15,7 +15,6 @@ const mixture: readonly Behaviour[] = [
 export interface LoadOptions {
   readonly ledger: Ledger;
   readonly random: Random;
-  /** Returns the pause before the next message, in ms. */
   readonly pauseMs: () => number;
   /** Default: 60. */
   readonly people?: number;

@@ -61,7 +61,7 @@ export class PostgresStore implements Store {
     this.#cursors = new CursorAudit(own, SCHEMA);
   }
 
-  /** Starts the cursor audit. The first bot must have created the tables. */
+  /** The first bot must have created the tables. */
   async watchCursors(): Promise<void> {
     await this.#cursors.begin();
   }

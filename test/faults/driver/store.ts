@@ -5,7 +5,6 @@ import type { BotSettings } from "../bot/protocol.ts";
 import type { Stored } from "./checker.ts";
 import { type Layer, readLayer } from "./layer.ts";
 
-/** The bots' progress, and any inconsistencies in the lanes at the time of the query. */
 export interface Progress {
   readonly stored: number;
   readonly pending: number;
@@ -26,7 +25,6 @@ export interface Audit {
   readonly violations: readonly string[];
 }
 
-/** The inbox of the bots under test, seen from outside. */
 export interface Store {
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
@@ -106,7 +104,6 @@ export class SqliteStore implements Store {
     return { figures: {}, violations: [] };
   }
 
-  /** Deletes the folder, and continues with the inbox in the new folder. */
   async moveTo(folder: string): Promise<void> {
     await this.close();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -67,7 +67,7 @@ describe("the checker for a cron job that fires every second", () => {
     ...{ id: `cron:tick:${second}`, type: "cron:tick", state: "done" },
     ...{ dueAt: at(second * 1000), receivedAt: at(second * 1000 + lateMs) },
   });
-  /** The bot is up from 0.5 s to 6.5 s, and from 9.2 s to 14 s. In the 2 s before a kill, ticks are optional. */
+  /** The bot is up from 0.5 s to 6.5 s, and from 9.2 s to 14 s. Ticks in the last 2 s before a kill are optional. */
   const lives = [
     { startedAt: at(100), from: at(500), to: at(6_500) },
     { startedAt: at(9_000), from: at(9_200), to: at(14_000) },

@@ -3,19 +3,17 @@ import { sum } from "../report.ts";
 import { countTexts } from "./checker.ts";
 import type { States } from "./counters.ts";
 
-/** A message that sets a timer due within the run. Timestamps are in ms since 1970, durations in ms. */
+/** Timestamps are in ms since 1970, durations in ms. */
 export interface Reminder {
   readonly number: number;
   readonly delayMs: number;
   readonly writtenAt: number;
 }
 
-/** An event created by the bot itself, as stored. */
 export interface OwnEvent {
   readonly id: string;
   readonly type: string;
   readonly state: string;
-  /** When the timer or the cron job was due. */
   readonly dueAt: number;
   readonly receivedAt: number;
   /** Number of the reminder, or `undefined` for a cron job. */

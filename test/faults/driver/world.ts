@@ -18,12 +18,12 @@ export interface WorldOptions {
   readonly platform?: ListenOptions;
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Partial<BotSettings>;
-  /** `driver` if the scenario itself delivers to the webhook. Default: `platform`. */
+  /** `driver`: the scenario itself sends the deliveries. Default: `platform`. */
   readonly deliveries?: "platform" | "driver";
   readonly folder?: string;
   /** Number of bots sharing an inbox. Default: 1 on SQLite, 3 on PostgreSQL. */
   readonly instances?: number;
-  /** Starts a bot. Default: starts it as a local process. */
+  /** Default: starts the bot as a local process. */
   readonly launch?: (life: Life) => BotProcess;
 }
 
@@ -37,20 +37,18 @@ const NO_BOT = "http://127.0.0.1:9/webhook";
 /** Time without progress after which the remaining events count as lost, in ms. */
 const STUCK_MS = 30_000;
 
-/** Interval between checks of the lanes while several bots are working, in ms. */
 const WATCH_INTERVAL_MS = 200;
 
 /** Time limit for a bot to stop, in ms. A bot that takes longer is stuck. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Bots sharing one store, a platform, and a ledger of everything sent between them. */
+/** Bots sharing a store, the platform, and a ledger of everything the two sides sent. */
 export class World<S extends Store = SqliteStore> {
   readonly platform: Platform;
   readonly ledger: Ledger;
   readonly store: S;
   /** Folder for all files except the inbox. */
   readonly scratch: string;
-  /** File with one line per handler run: event id, lane, late. */
   readonly runsFile: string;
   readonly violations: string[] = [];
   /** How long each start of a bot took until it was ready, in ms. */
@@ -74,7 +72,7 @@ export class World<S extends Store = SqliteStore> {
     this.ledger = new Ledger(platform, options.settings?.answers ?? defaultSettings.answers);
   }
 
-  /** Starts a platform for one bot on SQLite. Does not start the bot. */
+  /** Does not start the bot. */
   static async start(options: WorldOptions = {}): Promise<World> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-faults-"));
     const store = new SqliteStore(options.folder ?? join(scratch, "inbox"));
@@ -85,7 +83,7 @@ export class World<S extends Store = SqliteStore> {
     return World.startClusterOn(ServerStore.start, options);
   }
 
-  /** Starts several bots on PostgreSQL behind a load balancer. Resolves when all of them are ready. */
+  /** Resolves once all bots are ready. */
   static async startClusterOn<P extends PostgresStore>(
     open: (scratch: string) => Promise<P>,
     options: WorldOptions,
@@ -160,7 +158,7 @@ export class World<S extends Store = SqliteStore> {
     await this.checkAcknowledged(moment);
   }
 
-  /** Stops a bot with SIGTERM. It must exit with code 0. */
+  /** The bot must exit with code 0. */
   async stop(bot: BotProcess): Promise<void> {
     const timer = setTimeout(() => bot.signal("SIGKILL"), STOP_TIMEOUT_MS);
     const { code, signal } = await bot.end("SIGTERM");
@@ -214,7 +212,7 @@ export class World<S extends Store = SqliteStore> {
     });
   }
 
-  /** Waits until all events are handled, stops all bots, and checks every promise. Starts a bot if none is running. */
+  /** Starts a bot if none is running. */
   async finish(rules: Rules = {}): Promise<Observed> {
     if (!this.#isRunning) await this.boot();
     await this.settle();
@@ -270,14 +268,13 @@ export class World<S extends Store = SqliteStore> {
   }
 }
 
-/** Starts a platform that retries deliveries quickly and never disables the webhook. */
 async function startPatientPlatform({
   platform: own,
   deliveries,
 }: WorldOptions): Promise<Platform> {
   const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
   const platform = await startPlatform({ ...usual, ...own });
-  // Subscribe early: the bot must also handle events that occur before it first listens.
+  // The bot must also handle events that occur before it first listens.
   platform.control.saveWebhook({ url: NO_BOT, enabled: deliveries !== "driver" });
   return platform;
 }

@@ -41,7 +41,6 @@ interface ModelEvent extends NewEvent {
 interface ModelLane {
   /** `undefined` if the lane has no work. */
   readyAt: number | undefined;
-  /** Number of the claim that holds the lane's lease. */
   holder: number | undefined;
   /** Highest id among the lane's finished events. */
   ended: string | undefined;
@@ -63,7 +62,7 @@ export class InboxModel {
   readonly webhookTypes: Set<string> = new Set();
   /** State and timers, which outlive the run that wrote them. */
   readonly kept: KeptModel = new KeptModel();
-  /** All claims, including those that have lost their lease. */
+  /** Includes claims that have lost their lease. */
   readonly claims: { readonly lane: string; readonly id: string }[] = [];
 
   /** Number of a claim whose event may crash the process. */
@@ -239,7 +238,6 @@ export class InboxModel {
     });
   }
 
-  /** Returns false if the lease was lost or the step does not exist. */
   #changeStep(claim: number, name: string, change: (step: ModelStep) => void): boolean {
     let changed = false;
     this.#whileHeld(claim, (_lane, { steps }) => {
@@ -275,7 +273,7 @@ export class InboxModel {
     return lane !== undefined && this.lanes.get(lane)?.holder === claim;
   }
 
-  /** Returns a lane's pending events in the order in which they will be handled. */
+  /** In the order in which they will be handled. */
   pending(lane?: string): ModelEvent[] {
     return [...this.events.values()]
       .filter((event) => event.state === "pending" && (lane ?? event.lane) === event.lane)

@@ -20,7 +20,7 @@ export interface ModelRuns {
   readonly seed: number;
   readonly open: OpenStore;
   readonly progress?: (line: string) => void;
-  /** Time limit for shrinking a difference, in ms. Default: 30,000. */
+  /** In ms. Default: 30,000. */
   readonly shrinkMs?: number;
 }
 

@@ -5,7 +5,6 @@ import type { InboxModel } from "./inbox-model.ts";
 
 export interface Store {
   readonly inbox: Inbox;
-  /** Reopens the store as a new process would after a crash. */
   reopen(): Promise<void>;
   /** Makes a lane idle although it has pending events, as a lost wake-up would. */
   strand(lane: string): Promise<void>;

@@ -17,7 +17,6 @@ export interface Examined {
   readonly wrong: readonly string[];
 }
 
-/** Opens the files after a power loss, as the bot's next start does, and checks them. */
 export async function examine(image: Image, known: Known, scratch: string): Promise<Examined> {
   const folder = mkdtempSync(join(scratch, "image-"));
   try {

@@ -25,7 +25,7 @@ export const powerLoss: Scenario = {
   run: (options) => withJournal(options, undefined, judge),
 };
 
-/** Runs SQLite below FULL, which must lose events. Otherwise the scenario above could never fail. */
+/** Must lose events below FULL. Otherwise the scenario above could never fail. */
 export function powerLossControl(synchronous: "OFF" | "NORMAL"): Scenario {
   return {
     name: `power loss, control: synchronous=${synchronous} loses acknowledged events`,

@@ -24,7 +24,6 @@ export interface Delivery {
 
 export interface Life {
   readonly records: readonly JournalRecord[];
-  /** Deliveries by local port, in the order in which they were sent. */
   readonly ports: ReadonlyMap<number, readonly Delivery[]>;
   /** Number of deliveries that got a response. */
   readonly answers: number;

@@ -15,7 +15,7 @@ export function whyNoShim(): string | undefined {
   }
 }
 
-/** Compiles the library that writes the journal. Returns its path, for LD_PRELOAD. */
+/** Returns the library's path, for LD_PRELOAD. */
 export function compileShim(folder: string): string {
   const library = join(folder, "journal.so");
   const args = ["-Wall", "-Wextra", "-O1", "-shared", "-fPIC", "-o", library, SOURCE];

@@ -8,7 +8,7 @@ const PEOPLE = 500;
 /** Number of concurrent events. Further events would only queue. */
 const SLICE = { small: 150, large: 4_000 } as const;
 
-/** Makes 30 % of all calls fail, with an error response or with no response after the call took effect. */
+/** Each failing call gets an error response, or takes effect but gets no response. */
 export const apiFaults: Scenario = onOneBot({
   name: "API: 429, 500, 503, or a reset after the 201, on 30 % of all calls",
   counted: "slices of events",

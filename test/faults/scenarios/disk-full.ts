@@ -40,11 +40,11 @@ export class FullDisk implements Attack {
   readonly #disk: SmallDisk | undefined;
   readonly #isReal: (time: number) => boolean;
   #real = 0;
-  /** Time from freeing the space until a delivery was stored, per round, in ms. */
+  /** Per round, in ms. */
   readonly #recoveryMs: number[] = [];
   #refused = 0;
 
-  /** @param isReal returns true for the rounds that fill the real disk; in the others, the file cannot grow */
+  /** @param isReal returns true in rounds that fill the real disk; in the others, the database file cannot grow */
   constructor(stage: Stage, disk: SmallDisk | undefined, isReal: (time: number) => boolean) {
     this.#stage = stage;
     this.#disk = disk;
@@ -66,7 +66,7 @@ export class FullDisk implements Attack {
     if (disk === undefined) bot?.order({ disk: "full" });
     else disk.fill();
     await this.#waitRefused(time);
-    // Wait until handlers hit the full disk too, because some of them do so later.
+    // Some handlers hit the full disk later than the deliveries do.
     await wait(random.below(500));
     await world.checkAcknowledged(`while the disk was full, time ${time}`);
     const freed = performance.now();

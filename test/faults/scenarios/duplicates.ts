@@ -14,7 +14,6 @@ const HELD_BACK = 0.1;
 const MAX_BATCH = 20;
 const CONNECTIONS = 8;
 
-/** Delivers every event twenty times, in random order and batches, while polling reads the same events. */
 export const duplicates: Scenario = onOneBot({
   name: "duplicates x 20, shuffled, webhook and poll overlapping",
   counted: "slices of events",

@@ -12,9 +12,8 @@ const MAX_HIT = { small: 4, large: 10 } as const;
 const STRIKE_TIMEOUT_MS = 15_000;
 
 /**
- * Kills the bot at every failpoint in turn, under load. The next process recovers and dies at another failpoint. The
- * small size covers only some of the failpoints, because test/promises/failpoints.test.ts covers all of them without
- * processes.
+ * Kills the bot at one failpoint after another, under load. The small size covers only some of them, because
+ * test/promises/failpoints.test.ts covers all of them without processes.
  */
 export const failpoints: Scenario = onOneBot({
   name: "kill -9 at every failpoint",

@@ -19,7 +19,6 @@ const kinds: readonly Behaviour[] = ["block", "throw", "hang", "throw"];
 
 const PEOPLE = 300;
 
-/** Hides handlers that throw, never settle or block the event loop among many good ones. */
 export const poison: Scenario = onOneBot({
   name: "poison: throws, never settles, blocks the loop, 1 % of the events",
   counted: "poisoned events",
@@ -45,7 +44,7 @@ class Poison implements Attack {
     this.#supervisor = new Supervisor(stage.world);
   }
 
-  /** Mixes poison events into good ones. The bot must also handle the events queued behind them. */
+  /** The bot must also handle the events queued behind a poison event. */
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
     const at = random.below(SLICE);

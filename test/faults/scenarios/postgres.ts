@@ -31,7 +31,6 @@ const clocks: ClusterFault = {
 
 class Jumps implements Attack {
   readonly #stage: ClusterStage;
-  /** Number of deliveries that a bot rejected as too old or too new. */
   #refused = 0;
 
   constructor(stage: ClusterStage) {
@@ -142,7 +141,7 @@ class Freezes implements Attack {
   }
 }
 
-/** Stops and restarts the server. Every second stop is a crash. */
+/** Every second stop is a crash. */
 const restarts = outage({
   name: "restart of the database, fast and immediate, under load",
   counted: "restarts of the database",
@@ -154,7 +153,7 @@ const restarts = outage({
   },
 });
 
-/** Freezes the connections. After a while, new connections work. */
+/** After a while, new connections work again. */
 const halfOpen = outage({
   name: "connections to the database go half-open under load",
   counted: "times half-open",
@@ -185,7 +184,6 @@ function outage({
 }): ClusterFault {
   const begin = (stage: ClusterStage): Attack => {
     const { world } = stage;
-    /** Time from the end of each outage until the next reply, in ms. */
     const recoveryMs: number[] = [];
     return {
       async once(time) {

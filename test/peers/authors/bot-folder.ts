@@ -11,7 +11,7 @@ export interface StartOptions {
   readonly clockOffsetMs?: number;
 }
 
-/** A folder that contains a bot and its data. Deleted when the test ends. */
+/** Deleted when the test ends. */
 export class BotFolder {
   readonly #path: string = temporaryFolder();
 

@@ -22,7 +22,6 @@ function nextNine(from: number): number {
   return hour.format(at) === "09" ? at : nextNine(at + 3_600_000);
 }
 
-/** Sets the clock of a bot to `ms` milliseconds after 09:00. */
 const atNine = (ms: number): StartOptions => ({ clockOffsetMs: NINE + ms - Date.now() });
 
 /** Creates a bot and its platform. A bot that runs as several instances may need another store. */
@@ -84,7 +83,6 @@ export async function postedTorn(
   return await postedAfter(author, first(bots));
 }
 
-/** Kills the bot hours before 09:00, and restarts it a minute after. */
 export async function postedLate(create: CreateAuthor): Promise<string> {
   const author = await create();
   const bot = await author.start();

@@ -11,7 +11,6 @@ import type { Changes } from "./changes.ts";
  */
 export type Moment = "done" | "replied" | "replying";
 
-/** A framework's bot with a fake of its platform. */
 export interface Author {
   readonly changes: Changes;
   readonly seen: readonly string[];

@@ -22,7 +22,6 @@ export class ServiceAuthor implements Author {
     linkPackage(folder, { ".": "./src/index.ts" });
     symlinkSync(join(checkout, "node_modules", "zod"), join(folder, "node_modules", "zod"));
   });
-  /** Ids of messages to the bot, and of messages it has handled. */
   readonly #said: string[] = [];
   readonly #done = new Set<string>();
 

@@ -1,7 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { control } from "./http.ts";
 
-/** Resets a platform that runs in another process before every test. Restores its previous state at the end. */
+/** Resets a platform in another process before the tests, and restores its previous state afterwards. */
 export default async function keepState(project: TestProject): Promise<() => Promise<void>> {
   const { conformanceUrl: url, conformanceControlToken: controlToken } =
     project.getProvidedContext();

@@ -30,7 +30,7 @@ async function pages(world: World, path: string, limit: number): Promise<string[
   }
 }
 
-/** Creates a conversation with each of this many users. Returns the ids, newest first. */
+/** Returns the ids, newest first. */
 async function conversations(world: World, count: number): Promise<string[]> {
   const made: string[] = [];
   for (let nth = 1; nth <= count; nth += 1)
@@ -38,7 +38,7 @@ async function conversations(world: World, count: number): Promise<string[]> {
   return made.reverse();
 }
 
-/** Creates a conversation with this many messages, newest first. */
+/** Newest first. */
 async function messages(world: World, count: number): Promise<{ path: string; ids: string[] }> {
   const conversation = await conversationWith(world);
   const ids: string[] = [];

@@ -21,7 +21,6 @@ const internet: Respond = (response, path) => {
 
 const at = (path: string) => ({ url: `https://images.example${path}` });
 
-/** Expects each URL to be rejected, although the rest of the request is valid. */
 async function expectBlocked(world: World, ...urls: readonly string[]): Promise<void> {
   for (const url of urls)
     expectRefusal(await post(world, "/uploads", { url }), 400, "BLOCKED_HOST");

@@ -31,7 +31,6 @@ import type { World } from "./world.ts";
 
 const MB = 1024 * 1024;
 
-/** Expects pages of 1 and 50 to work, and every other size to be rejected. */
 async function expectPageSizes(world: World, path: string, list: "items" | "events") {
   for (const limit of [1, 50]) {
     const { status, body } = await get<Partial<Page<unknown> & { events: unknown[] }>>(

@@ -57,7 +57,7 @@ export function newPost(world: World, body: unknown = { text: "a post" }): Promi
   return write<Content>(world, "/posts", body);
 }
 
-/** Creates a comment by the bot. Default: on a new post. */
+/** Default: a comment on a new post. */
 export async function newComment(
   world: World,
   body: unknown = { text: "a comment" },

@@ -98,7 +98,6 @@ interface Entry {
   readonly attempt?: number;
 }
 
-/** Resolves once the platform has recorded the outcome of this attempt to deliver the event. */
 export async function attempted(world: World, eventId: string, attempt = 1): Promise<void> {
   let after = world.startedAt;
   for (;;) {

@@ -1,7 +1,4 @@
-/**
- * Wire types written from section 2 of the platform document. They check the types in src, so they are not imported
- * from there.
- */
+/** Written from section 2 of the platform document instead of imported from src, so that they can check src. */
 
 export interface Refusal {
   readonly error: { readonly code: string; readonly message: string };

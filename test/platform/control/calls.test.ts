@@ -9,7 +9,7 @@ import { image } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
 
-/** Sends a request as the bot. Returns the request's timeline entry and its record. */
+/** Returns the request's timeline entry and record. */
 async function call(
   platform: Platform,
   path: string,
@@ -176,7 +176,7 @@ test("otherwise the event is guessed: the newest one in the same place that the 
   await call(platform, "/events");
   const guess = async (where = path) => (await call(platform, where, answer)).entry;
   expect(await guess()).toMatchObject({ eventId: first, guessed: true });
-  // The platform delivers the event, and the bot calls the API during the delivery.
+  // Call the API during the delivery of the event.
   const inside: unknown[] = [];
   const receiver = await runReceiver((response) => {
     void guess().then((entry) => {
@@ -273,7 +273,7 @@ test("a request's memory is released once it has a response", async () => {
   if (typeof collect !== "function") throw new Error("there is no garbage collector");
   const platform = createPlatform();
   onTestFinished(() => platform.stop());
-  // Send the request in a callback, because a variable in the test would keep it alive.
+  // Send the request inside a callback, because a variable in the test would keep it alive.
   const answered = await (async () => {
     const headers = { ...json, authorization: `Bearer ${platform.apiKey}` };
     const init = { method: "POST", headers, body: '{"text":"news"}' };

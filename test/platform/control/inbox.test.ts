@@ -14,7 +14,7 @@ import { logSink } from "../../support/log.ts";
 import { botOptions, runBot, runPlatform } from "../../support/running-bot.ts";
 import { request, timeline } from "../support/platform.ts";
 
-/** Runs a bot whose handler fails until repaired. Returns the id of its dead letter. */
+/** Returns the dead letter's id. */
 async function withDeadLetter() {
   const platform = await runPlatform();
   let isBroken = true;
@@ -373,7 +373,6 @@ async function runPolling(platform: Platform): Promise<Bot> {
 }
 
 describe("a URL reported by a bot", () => {
-  /** Registers a fake inbox in place of the bot's, and records the tokens it receives. */
   async function reported(platform: Platform, apiKey: string, credentials = "") {
     const tokens: (string | undefined)[] = [];
     const server = createServer((incoming, answer) => {

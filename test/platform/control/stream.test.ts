@@ -145,7 +145,7 @@ test("a reader that does not read is disconnected when its next entry is gone, a
   const healthy = await readStream(url);
   const reason = "x".repeat(2_000);
   let sent = 0;
-  // Send 40 MB, because the kernel buffers part of it.
+  // Send 40 MB, more than the kernel buffers.
   for (let round = 0; round < 40; round += 1) {
     for (let n = 0; n < 500; n += 1) timeline.add({ ...entry, reason });
     sent += 500;

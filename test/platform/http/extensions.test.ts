@@ -30,7 +30,6 @@ function extra(before: (nth: number) => Promise<void> | void = () => {}) {
   return { extension, told };
 }
 
-/** Creates an extension that fails to open this many times. */
 function failing(times: number) {
   return extra((nth) => {
     if (nth <= times) throw new Error("a file is missing");

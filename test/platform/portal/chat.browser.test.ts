@@ -260,7 +260,7 @@ async function readOlderMessages(page: Page, platform: Platform): Promise<void> 
   await eventually(() => distance(page), 0);
 }
 
-/** Returns the distance from the viewport to the end of the log, in CSS pixels. */
+/** In CSS pixels. */
 function distance(page: Page): Promise<number> {
   return logOf(page).evaluate((log) => Math.abs(Math.round(log.scrollTop)));
 }

@@ -149,7 +149,6 @@ test("a handler that throws is red in the row, the badge and the title, and a de
   await eventually(() => page.title(), "Events · service-bot portal");
 });
 
-/** Returns the trace lines whose time or kind wraps or overlaps the next cell. */
 function overlapping(page: Page): Promise<readonly string[]> {
   return page.locator(".part").evaluateAll((lines) =>
     lines.flatMap((line) => {

@@ -69,7 +69,6 @@ async function quote(page: Page): Promise<void> {
   const quoting = page.getByRole("article").filter({ hasText: "well said" }).first();
   const quoted = quoting.getByRole("blockquote", { name: "Quoted post" });
   await quoted.getByText("Hello").waitFor();
-  // The page at the post's own URL shows the change too.
   const id = (await quoting.getAttribute("id"))?.replace("post-", "") ?? "";
   await page.goto(`${page.url().replace("posts", id)}`);
   await quoted.getByText("Hello").waitFor();

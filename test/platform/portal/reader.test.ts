@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Reader, type ReadOutcome } from "./face.ts";
 
-/** Creates a reader whose reads resolve in the order that the test chooses. */
+/** Lets the test choose the order in which reads resolve. */
 function createReader() {
   const shown: ReadOutcome<string>[] = [];
   const readings: PromiseWithResolvers<string>[] = [];

@@ -135,7 +135,6 @@ async function takePort(): Promise<(controlToken: string) => Promise<Platform>> 
   return (controlToken) => runPlatform({ port, controlToken });
 }
 
-/** Without the token, the page shows no data and asks for the token. */
 async function typeToken(page: Page, { url, controlToken }: Platform): Promise<void> {
   const connect = async (typed: string) => {
     await page.getByRole("textbox", { name: "Control token" }).fill(typed);

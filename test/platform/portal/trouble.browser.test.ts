@@ -60,9 +60,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await composer.press("Enter");
 }
 
-/**
- * The error appears next to the message, followed by the dead letter. The bar and the title show how many there are.
- */
+/** The error appears next to the message, and then the dead letter. The bar and the title show how many failed. */
 async function seeAThrow(page: Page): Promise<void> {
   await ask(page, "one");
   await effects(page).getByText("TypeError: no price").first().waitFor();

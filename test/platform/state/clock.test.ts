@@ -159,7 +159,7 @@ test("the clock is stored in the state file", async () => {
   expect(third.control.clock.view).toMatchObject({ now, frozen: true });
 });
 
-/** Creates a platform's clock on top of a machine's clock, and records which timers fired. */
+/** Puts a platform's clock on top of the machine's. */
 function clocks() {
   const real = new ManualClock(START);
   const clock = new PlatformClock(real);

@@ -269,7 +269,6 @@ test("a downloaded snapshot is a state file, and can be uploaded to another plat
   expect(await seen(other)).toEqual({ ...(await seen(one)), secrets });
 });
 
-/** Creates a platform's closed state file, and then modifies it with SQL. */
 async function stateFileWith(sql: string): Promise<Buffer<ArrayBuffer>> {
   const stateFile = `${temporaryFolder()}/state.db`;
   const platform = await runPlatform({ stateFile });

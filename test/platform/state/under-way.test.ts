@@ -18,7 +18,6 @@ const replacements: readonly [string, (platform: Platform) => void][] = [
   ["a reset", (platform) => platform.control.reset()],
 ];
 
-/** Starts a receiver that responds to a delivery when the test decides. */
 async function slowReceiver() {
   const arrived = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<number>();
@@ -32,7 +31,7 @@ async function slowReceiver() {
   return { ...receiver, arrived: arrived.promise, answer: answer.resolve };
 }
 
-/** Starts a platform with a stopped clock and one pending event, whose first delivery a fault has made fail. */
+/** A fault makes the first delivery fail, so the event stays pending. */
 async function owing() {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
@@ -49,7 +48,7 @@ test("events pending in the snapshot are delivered after a restore, even if they
   const { id } = platform.control.snapshots.take();
   clock.advance(30_000);
   await deliveryOf(platform, owed, { attempt: 2 });
-  // By the time this response arrives, the deliverer has found that no event is pending.
+  // By the time this response arrives, the deliverer has noticed that no event is pending.
   await request(platform, "GET", "/control/v1/state");
   const after = platform.control.state().timelineSeq;
   platform.control.snapshots.restore(id);

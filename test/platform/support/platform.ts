@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Starts a platform in memory on a free port. The platform stops when the test ends. */
+/** Stops the platform when the test ends. */
 export async function runPlatform(options: ListenOptions = {}): Promise<Platform> {
   const platform = await startPlatform(options);
   onTestFinished(() => platform.stop());

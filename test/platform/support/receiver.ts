@@ -20,12 +20,12 @@ export type Respond = (response: ServerResponse, nth: number) => void;
 
 const ok: Respond = (response) => response.writeHead(200).end();
 
-/** Responds to each delivery with the next status, and with 200 once there are no more. */
+/** Responds with 200 once the list is used up. */
 export function statuses(...list: readonly number[]): Respond {
   return (response, nth) => response.writeHead(list[nth - 1] ?? 200).end();
 }
 
-/** Starts an endpoint on a free port. The endpoint closes when the test ends. */
+/** Closes the endpoint when the test ends. */
 export async function runReceiver(respond: Respond = ok): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {

@@ -75,7 +75,7 @@ export class StreamReader {
   }
 }
 
-/** Opens a platform's stream. The stream closes when the test ends. */
+/** Closes the stream when the test ends. */
 export async function readStream(
   url: string,
   query = "",

@@ -14,7 +14,7 @@ export interface ImageServer {
   readonly closed: Promise<void>;
 }
 
-/** Starts a local replacement for a public server. The server closes when the test ends. */
+/** Closes the server when the test ends. */
 export async function imageServer(
   respond?: (response: ServerResponse, path: string, request: IncomingMessage) => void,
 ): Promise<ImageServer> {

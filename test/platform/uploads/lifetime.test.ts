@@ -12,7 +12,6 @@ function post(platform: { url: string } & Parameters<typeof request>[0], key: st
   return request(platform, "POST", "/api/v1/posts", { body: { imageKeys: [key] } });
 }
 
-/** Returns the numbers of images and thumbnails in a stopped platform's state file. */
 function rowsIn(stateFile: string): unknown[] {
   const db = new Sqlite(stateFile);
   const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();

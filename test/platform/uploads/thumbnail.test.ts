@@ -127,7 +127,6 @@ test("a decompression bomb is stored, and is its own thumbnail", async () => {
   expect(body).toMatchObject({ width: 5_001, height: 5_000, thumbUrl: body.url });
 });
 
-/** Creates a PNG with a valid structure and corrupt pixels. */
 async function damaged(): Promise<Buffer> {
   const bytes = await plain(100, 100).png().toBuffer();
   const pixels = bytes.indexOf("IDAT") + 4;

@@ -15,15 +15,13 @@ export interface Findings {
   budgetUsed: number;
 }
 
-/** Longest time for the two requests of an audit, in ms. */
 const REQUESTS_MS = 1_000;
 
 /** Longest time a read of the log waits because handlers have used up the budget, in ms. */
 const WAIT_MS = 62_000;
 
 /**
- * Two reads of the round in progress, and five of the next round after the largest burst (four pages and the final
- * read).
+ * Two reads of the current round, and five of the next round after the largest burst (four pages and the final read).
  */
 const READS = 7;
 
@@ -70,12 +68,12 @@ function checkLoss(record: RunRecord, findings: Findings): void {
 /** Number of event types that the webhook loses when its owner narrows the subscription. */
 const TYPES_LOST = 2;
 
-/** Checks that something got worse between two switches to polling. */
+/** Something must have got worse between two switches to polling. */
 function checkFlaps(record: RunRecord, findings: Findings): void {
   const causes = record.worse;
   const narrowed = causes.find(({ what }) => what === "narrowed");
   for (const life of record.lives) {
-    // For each lost type, the poller has to miss one event, and one more after a restart.
+    // For each lost type, the poller has to miss one event, and another one after a restart.
     let allowed = narrowed === undefined ? 0 : TYPES_LOST;
     let last = Number.NEGATIVE_INFINITY;
     for (const { at, to, reason } of life.switches) {
@@ -132,7 +130,7 @@ function checkPolling(record: RunRecord, schedule: Schedule, findings: Findings)
   }
 }
 
-/** Checks the request budget. A new process starts with a fresh budget. */
+/** A new process starts with a fresh budget. */
 function checkBudget(record: RunRecord, { perMinute }: Schedule, findings: Findings): void {
   if (perMinute === undefined) return;
   for (const { from, to } of record.lives) {

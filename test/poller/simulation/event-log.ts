@@ -7,7 +7,7 @@ export interface LogEvent {
   readonly id: string;
   readonly type: string;
   readonly madeAt: number;
-  /** When the event becomes readable and is sent. Some rows commit late. */
+  /** Some rows commit late. */
   readonly committedAt: number;
   readonly hasDate: boolean;
   readonly wire: object;

@@ -7,7 +7,7 @@ export interface HandlersOptions {
   readonly random: Random;
   readonly perMinute: number;
   readonly call: (signal: AbortSignal) => Promise<void>;
-  /** Events that have no reply yet. Handlers remove the events they reply to. */
+  /** Handlers remove the events they reply to. */
   readonly unanswered: Set<string>;
 }
 

@@ -8,7 +8,7 @@ const TOLERANCE_MS = 2_000;
 /** Time within which a working webhook delivers an event, in ms. */
 const SOON_MS = 20_000;
 
-/** Once a webhook has worked this long and delivered at least three events, there is no reason to poll. In ms. */
+/** In ms. Polling is needless once a webhook has worked this long and delivered at least three events. */
 const FINE_MS = 5 * 60_000;
 
 /** Checks that a missing event caused each switch to polling, and that polling ended once no event was missing. */
@@ -55,7 +55,7 @@ function needlessPolling(record: RunRecord, life: Life, fineMs: number): string[
   return found;
 }
 
-/** Returns the time since when polling was needless because the webhook was working, if any. */
+/** Returns the time since when polling was needless, because the webhook was working. */
 function fineSince(
   record: RunRecord,
   { from, to: until }: Readonly<Span>,

@@ -12,7 +12,7 @@ export interface Life extends Span {
   readonly switches: { readonly at: number; readonly to: Mode; readonly reason: string }[];
 }
 
-/** All data about a run that a checker needs. Times are in the simulation's time. */
+/** Everything a checker needs to know about a run. Times are the simulation's. */
 export class RunRecord {
   readonly events: LogEvent[] = [];
   readonly lives: Life[] = [];
@@ -22,7 +22,6 @@ export class RunRecord {
   readonly worse: { readonly at: number; readonly what: string }[] = [];
   /** When the webhook first delivered each event. */
   readonly broughtAt: Map<string, number> = new Map();
-  /** When the webhook delivered new events of each type. */
   readonly typeBroughtAt: Map<string, number[]> = new Map();
   readonly requestsAt: number[] = [];
   /** When the platform counted a request, including the handlers' requests. */

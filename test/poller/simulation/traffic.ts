@@ -6,7 +6,6 @@ const types = ["dm.message", "dm.message", "mention", "like", "like", "follow"] 
 
 const MINUTE = 60_000;
 
-/** Mean time between arrivals, and size of the largest burst. */
 const rates = {
   none: { pause: Number.POSITIVE_INFINITY, most: 0 },
   sparse: { pause: 100 * MINUTE, most: 1 },

@@ -22,7 +22,6 @@ const BEHIND_MS = 35_000;
 
 const ROUND_MS = 30_000;
 
-/** The webhook's sending side: retry rounds, and automatic disabling. */
 export class Webhook {
   readonly #options: WebhookOptions;
   #waiting: LogEvent[] = [];

@@ -28,7 +28,6 @@ export async function claimFrom(
   for (const real of inOrder) checkFence(real, world);
 }
 
-/** Checks that the lane's fence has grown, and records the claim. */
 export function checkFence(real: Claim, world: World): void {
   const { fence } = real;
   const before = world.claims.filter(({ lane }) => lane === real.lane).map((claim) => claim.fence);

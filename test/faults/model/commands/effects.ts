@@ -82,7 +82,6 @@ function realEffects(effects: ModelEffects, { versions }: World): Effects {
   return { ...effects, states };
 }
 
-/** Records which version in the store corresponds to the model's version. */
 async function learnVersion(key: string, model: InboxModel, world: World): Promise<void> {
   const version = model.kept.states.get(key)?.version;
   const [state] = await world.store.inbox.states([key]);

@@ -22,7 +22,7 @@ const ending: Arbitrary<Ending> = fc.oneof(
   { weight: 1, arbitrary: delayMs.map((ms) => release(ms)) },
 );
 
-/** Selects a claim by its age, usually one of the newest. */
+/** Usually selects one of the newest claims. */
 export const back: Arbitrary<number> = fc.oneof(fc.nat(2), fc.nat(2), fc.nat(20));
 
 export const end: Arbitrary<Command> = fc.tuple(back, ending).map(([back, ending]) =>

@@ -8,7 +8,7 @@ import { ask } from "./questions.ts";
 import { begin, drop, finish, restart } from "./steps.ts";
 import { heal, healStranded, pass, reopen, rest } from "./time.ts";
 
-/** All commands. The repeated ones are chosen more often. */
+/** Repeated commands are chosen more often. */
 export const commands: Arbitrary<Command>[] = [
   ...[put, put, put, putBroken],
   ...[claim, claim, claim, claim],

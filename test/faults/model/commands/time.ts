@@ -20,7 +20,6 @@ export const rest: Arbitrary<Command> = fc.constant(
   }),
 );
 
-/** Simulates a crash, after which a new process opens the store. */
 export const reopen: Arbitrary<Command> = fc.constant(
   command("reopen", async (model, { store }) => {
     model.recover();
@@ -33,7 +32,6 @@ export const heal: Arbitrary<Command> = fc.constant(
   command("heal", async (_model, { store }) => assert.equal(await store.inbox.heal(), 0)),
 );
 
-/** Healing finds a stranded lane and makes it ready immediately. */
 export const healStranded: Arbitrary<Command> = fc.nat(2).map((pick) =>
   command(`strand and heal lane ${pick}`, async (model, { store }) => {
     const key = `lane ${pick}`;

@@ -30,7 +30,7 @@ export interface Portal {
   readonly page: Page;
 }
 
-/** Starts a platform with a bot, and opens its page. Errors in the page fail the test. */
+/** Errors in the page fail the test. */
 export async function openPortal({
   register,
   bot,
