@@ -20,7 +20,6 @@ const MAX_WAIT_MS = 10_000;
 
 const CONNECTIONS = 5;
 
-/** Number of requests whose body never ends. */
 const UNFINISHED = 300;
 const unfinished = Buffer.alloc(1_048_575, "x");
 

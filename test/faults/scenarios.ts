@@ -20,7 +20,7 @@ export const botScenarios: readonly Scenario[] = [
   ...[counting, timers],
 ];
 
-/** In the order of the report. */
+/** The scenarios in the order of the report. */
 export const scenarios: readonly Scenario[] = [
   ...botScenarios,
   powerLoss,

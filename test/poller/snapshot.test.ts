@@ -16,7 +16,7 @@ const format1Empty =
 
 const WRITTEN_AT = 1_000;
 
-/** Times are by the writer's clock. */
+/** Times are those of the writer's clock. */
 const snapshot: Snapshot = {
   state: {
     mode: "polling",

@@ -29,7 +29,7 @@ export class Attacks implements Attack {
   readonly #sockets = new Set<Socket>();
   readonly #statuses = new Map<number, number>();
   #connections = 0;
-  /** In bytes. */
+  /** Highest memory use so far, in bytes. */
   #peak = 0;
 
   /** @param roundBytes size of the largest batch that the bot accepts */

@@ -26,7 +26,6 @@ export class Cuts<S extends Store> implements Attack {
   readonly #stage: Stage<S>;
   readonly #options: CutOptions;
   readonly #recoveryMs: number[] = [];
-  /** Number of deliveries that no bot accepted. */
   #failed = 0;
 
   constructor(stage: Stage<S>, options: CutOptions) {

@@ -15,7 +15,7 @@ import { Pod } from "./pod.ts";
 
 const IMAGE = "service-bot-test/kubernetes";
 
-/** Name prefix for containers, networks and volumes. */
+/** Prefix of the containers', networks' and volumes' names. */
 const NAME = "kubernetes-pod";
 const DATABASE = "kubernetes";
 

@@ -4,7 +4,6 @@ import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { State } from "../support/container.ts";
 
-/** Kubernetes' probe defaults. */
 const DEFAULTS = { periodSeconds: 10, timeoutSeconds: 1, failureThreshold: 3 } as const;
 
 const READY_TIMEOUT_MS = 300_000;

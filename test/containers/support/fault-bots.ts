@@ -28,7 +28,7 @@ require("node:net").connect(port, host, () => process.exit(0)).on("error", () =>
 export interface FaultBotsOptions {
   readonly docker: Docker;
   readonly image: string;
-  /** Name prefix for containers, volumes and networks. */
+  /** Prefix of the containers', volumes' and networks' names. */
   readonly name: string;
   readonly instances?: number;
   /** Volume or host folder mounted at `/bot/data`. Default: none. */
@@ -134,7 +134,6 @@ export class FaultBots {
 interface Container {
   readonly docker: Docker;
   readonly name: string;
-  /** The published port on 127.0.0.1. */
   readonly port: number;
 }
 

@@ -12,7 +12,7 @@ export type Unnamed = Omit<Scenario, "name">;
 
 export interface ContainerOptions extends WorldOptions {
   readonly image: () => string;
-  /** Name prefix for containers, volumes and networks. */
+  /** Prefix of the containers', volumes' and networks' names. */
   readonly label: string;
   readonly flags?: FaultBotsOptions["flags"];
   readonly port?: number;

@@ -14,7 +14,7 @@ const NO_HOST = "com.docker.network.bridge.inhibit_ipv4=true";
 /** The server's host name in its network, as in compose.yaml and the Kubernetes manifests. */
 const HOST = "postgres";
 
-/** In ms. Includes creating the database. */
+/** Time limit for starting the server and creating the database, in ms. */
 const READY_TIMEOUT_MS = 60_000;
 
 /** PostgreSQL in a container. Bots use an isolated network, and this machine uses the default network. */

@@ -47,7 +47,7 @@ export class Machine {
   readonly #folder: string;
   readonly #image: string;
   #nspawn: ChildProcess | undefined;
-  /** On this host. */
+  /** Process id of the machine's init process, on this host. */
   #init = "";
 
   private constructor(folder: string, image: string) {

@@ -64,7 +64,7 @@ withEngine("a bot with its inbox in a volume, replaced by Compose under load", (
 
   async function replace(lines: string): Promise<string> {
     const old = await deployment.project.container("bot");
-    // Compose fails if the new bot does.
+    // Ignore the error, because Compose fails if the new bot does.
     await deployment.project.type(lines).catch(() => undefined);
     const bot = await deployment.project.container("bot");
     expect(bot).not.toBe(old);
@@ -76,7 +76,6 @@ withEngine("a bot with its inbox in a volume, replaced by Compose under load", (
     expect(await ledger.waitSaid(ledger.said + 200, ANSWERS_TIMEOUT_MS)).toBe(true);
   }
 
-  /** In ms. */
   function longestGap(began: number): number {
     const taken = deployment.deliveriesSince(began).filter(isTaken);
     const times = [began, ...taken.map(({ at }) => at), performance.now()];

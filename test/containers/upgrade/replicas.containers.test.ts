@@ -65,7 +65,7 @@ withEngine("three bots behind Caddy", () => {
     return deliveries;
   }
 
-  /** Resolves to the deliveries in the meantime. */
+  /** Returns the deliveries since the kill, once the bot is ready again. */
   async function kill(random: Random): Promise<Delivery[]> {
     const { ledger, project } = deployment;
     const container = await project.container(random.pick(REPLICAS));

@@ -210,7 +210,6 @@ export class NightShift {
   }
 }
 
-/** Status reported by `/readyz?verbose`. */
 export type Status = Omit<WrittenStatus, "inbox" | "log"> & {
   readonly inbox: Record<string, unknown> | null;
   readonly log: Record<string, unknown> | null;

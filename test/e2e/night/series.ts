@@ -1,4 +1,4 @@
-/** By name and labels, in Prometheus' notation. */
+/** Maps a name and labels, in Prometheus' notation, to a sample. */
 export type Scrape = ReadonlyMap<string, number>;
 
 /** Number of samples in each part of a night, one per minute. */

@@ -73,7 +73,7 @@ export function notifyDriver(note: BotNote): void {
   writeSync(1, `${MARK}${JSON.stringify(note)}\n`);
 }
 
-/** Does not keep the process alive. */
+/** Listens without keeping the process alive. */
 export function onOrder(carryOut: (order: Order) => void): void {
   process.on("message", carryOut);
   process.channel?.unref();

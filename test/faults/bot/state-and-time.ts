@@ -18,7 +18,7 @@ const reminderSchema = z.object({ number: z.number() });
 
 const PAUSE_MS = 50;
 
-/** In ms. Longer than any test run. */
+/** Longer than any test run, in ms. */
 const FAR_MS = 3_600_000;
 
 /** Handles a message that uses state or timers. Resolves to false for any other message. */

@@ -21,7 +21,6 @@ export interface CandidateOptions {
   readonly watch: LeaderWatch;
 }
 
-/** Statement timeout, in ms. */
 const TIMEOUT_MS = 3_000;
 
 export class Candidate {

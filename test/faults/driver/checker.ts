@@ -7,7 +7,7 @@ export interface Written {
   readonly text: string;
   /** The replies due, in order. Empty if the handler never succeeds. */
   readonly says: readonly string[];
-  /** Expected final state. Default: done. */
+  /** Default: done. */
   readonly ends?: "done" | "dead";
 }
 

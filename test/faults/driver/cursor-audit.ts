@@ -27,7 +27,6 @@ export class CursorAudit {
     this.#options = { connectionString: url, options: `-c search_path=${schema}` };
   }
 
-  /** The inbox's tables must already exist. */
   async begin(): Promise<void> {
     await this.#rows(AUDIT);
   }

@@ -16,7 +16,7 @@ export interface LoadOptions {
   readonly ledger: Ledger;
   readonly random: Random;
   readonly pauseMs: () => number;
-  /** Default: 60. */
+  /** Number of users. Default: 60. */
   readonly people?: number;
   readonly behaviours?: readonly Behaviour[];
 }

@@ -72,7 +72,6 @@ export class World<S extends Store = SqliteStore> {
     this.ledger = new Ledger(platform, options.settings?.answers ?? defaultSettings.answers);
   }
 
-  /** Does not start the bot. */
   static async start(options: WorldOptions = {}): Promise<World> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-faults-"));
     const store = new SqliteStore(options.folder ?? join(scratch, "inbox"));
@@ -83,7 +82,6 @@ export class World<S extends Store = SqliteStore> {
     return World.startClusterOn(ServerStore.start, options);
   }
 
-  /** Resolves once all bots are ready. */
   static async startClusterOn<P extends PostgresStore>(
     open: (scratch: string) => Promise<P>,
     options: WorldOptions,
@@ -158,7 +156,6 @@ export class World<S extends Store = SqliteStore> {
     await this.checkAcknowledged(moment);
   }
 
-  /** The bot must exit with code 0. */
   async stop(bot: BotProcess): Promise<void> {
     const timer = setTimeout(() => bot.signal("SIGKILL"), STOP_TIMEOUT_MS);
     const { code, signal } = await bot.end("SIGTERM");
@@ -212,7 +209,7 @@ export class World<S extends Store = SqliteStore> {
     });
   }
 
-  /** Starts a bot if none is running. */
+  /** Starts a bot first if none is running. */
   async finish(rules: Rules = {}): Promise<Observed> {
     if (!this.#isRunning) await this.boot();
     await this.settle();

@@ -62,7 +62,7 @@ export class InboxModel {
   readonly webhookTypes: Set<string> = new Set();
   /** State and timers, which outlive the run that wrote them. */
   readonly kept: KeptModel = new KeptModel();
-  /** Includes claims that have lost their lease. */
+  /** All claims, including those that have lost their lease. */
   readonly claims: { readonly lane: string; readonly id: string }[] = [];
 
   /** Number of a claim whose event may crash the process. */

@@ -20,7 +20,7 @@ export interface ModelRuns {
   readonly seed: number;
   readonly open: OpenStore;
   readonly progress?: (line: string) => void;
-  /** In ms. Default: 30,000. */
+  /** Time limit for shrinking, in ms. Default: 30,000. */
   readonly shrinkMs?: number;
 }
 

@@ -25,7 +25,6 @@ export interface Delivery {
 export interface Life {
   readonly records: readonly JournalRecord[];
   readonly ports: ReadonlyMap<number, readonly Delivery[]>;
-  /** Number of deliveries that got a response. */
   readonly answers: number;
   /** Folder with a copy of the files as they were when the process exited. */
   readonly files: string;

@@ -40,7 +40,7 @@ export class FullDisk implements Attack {
   readonly #disk: SmallDisk | undefined;
   readonly #isReal: (time: number) => boolean;
   #real = 0;
-  /** Per round, in ms. */
+  /** Time until a delivery was stored again, per round, in ms. */
   readonly #recoveryMs: number[] = [];
   #refused = 0;
 

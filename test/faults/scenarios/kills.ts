@@ -5,12 +5,12 @@ import type { Scenario } from "../scenario.ts";
 
 const SHARE = { small: 50, large: 100 } as const;
 
-/** In ms, from the first reply. */
+/** Longest time from the first reply to the kill, in ms. */
 const MAX_LIFE_MS = { small: 400, large: 1_500 } as const;
 
 const START_TIMEOUT_MS = 3_000;
 
-/** Each message gets two replies. */
+/** Each message gets two replies, so a kill can separate them. */
 export const kills: Scenario = onOneBot({
   name: "kill -9 at random moments under load, two answers per event",
   counted: "kills",

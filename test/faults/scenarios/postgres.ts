@@ -153,7 +153,7 @@ const restarts = outage({
   },
 });
 
-/** After a while, new connections work again. */
+/** Freezes the connections. After a while, new connections work again. */
 const halfOpen = outage({
   name: "connections to the database go half-open under load",
   counted: "times half-open",

@@ -14,7 +14,6 @@ export interface Span {
   readonly to: number;
 }
 
-/** Longest duration of each fault, in seconds. */
 const LONGEST: Readonly<Record<FaultKind, number>> = {
   "the API fails": 60,
   "slow platform": 60,

@@ -11,7 +11,7 @@ export interface StartOptions {
   readonly clockOffsetMs?: number;
 }
 
-/** Deleted when the test ends. */
+/** A bot's folder, deleted when the test ends. */
 export class BotFolder {
   readonly #path: string = temporaryFolder();
 

@@ -58,7 +58,7 @@ export class Gate {
       }
     });
     onward.on("error", () => response.destroy());
-    // End the killed bot's long poll.
+    // The killed bot's long poll has to end.
     response.once("close", () => onward.destroy());
     onward.end(body);
   }

@@ -24,7 +24,6 @@ import type { World } from "./world.ts";
 /** In ms. Well after the next retry round. */
 const ROUND = 40 * SECOND;
 
-/** Returns the number of failed deliveries. */
 async function failUntilDisabled(world: World, hook: Webhook): Promise<number> {
   const { id } = await eventOf(act(world, "like"));
   for (let failures = 1; ; failures += 1) {

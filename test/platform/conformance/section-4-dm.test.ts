@@ -30,7 +30,6 @@ async function pages(world: World, path: string, limit: number): Promise<string[
   }
 }
 
-/** Returns the ids, newest first. */
 async function conversations(world: World, count: number): Promise<string[]> {
   const made: string[] = [];
   for (let nth = 1; nth <= count; nth += 1)
@@ -38,7 +37,6 @@ async function conversations(world: World, count: number): Promise<string[]> {
   return made.reverse();
 }
 
-/** Newest first. */
 async function messages(world: World, count: number): Promise<{ path: string; ids: string[] }> {
   const conversation = await conversationWith(world);
   const ids: string[] = [];

@@ -57,7 +57,7 @@ export function newPost(world: World, body: unknown = { text: "a post" }): Promi
   return write<Content>(world, "/posts", body);
 }
 
-/** Default: a comment on a new post. */
+/** Creates a comment on `postId`, or on a new post by default. */
 export async function newComment(
   world: World,
   body: unknown = { text: "a comment" },

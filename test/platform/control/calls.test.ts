@@ -9,7 +9,6 @@ import { image } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
 
-/** Returns the request's timeline entry and record. */
 async function call(
   platform: Platform,
   path: string,

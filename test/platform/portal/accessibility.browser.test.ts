@@ -99,7 +99,7 @@ test("each target on a phone is at least 44 px wide and high", async () => {
 /** Measures all clickable elements, including those in collapsed parts, which it expands. Runs in the page. */
 function measureTargets(): { name: string; width: number; height: number }[] {
   for (const details of document.querySelectorAll("details")) details.open = true;
-  // Give off-screen rows a layout.
+  // Without this style, an off-screen row has no layout.
   for (const row of document.querySelectorAll<HTMLElement>(".event-row")) {
     row.style.contentVisibility = "visible";
   }

@@ -260,7 +260,6 @@ async function readOlderMessages(page: Page, platform: Platform): Promise<void> 
   await eventually(() => distance(page), 0);
 }
 
-/** In CSS pixels. */
 function distance(page: Page): Promise<number> {
   return logOf(page).evaluate((log) => Math.abs(Math.round(log.scrollTop)));
 }

@@ -51,7 +51,6 @@ async function post(page: Page): Promise<void> {
   expect(await welcome(page).getByText("bot", { exact: true }).count()).toBe(1);
 }
 
-/** The bot's posts appear immediately. */
 async function react(page: Page): Promise<void> {
   await welcome(page).getByRole("button", { name: "Like 0" }).click();
   await welcome(page).getByRole("button", { name: "Like 1" }).waitFor();
@@ -76,7 +75,6 @@ async function quote(page: Page): Promise<void> {
   await welcome(page).waitFor();
 }
 
-/** Escape discards the draft. */
 async function mentionTheBot(page: Page): Promise<void> {
   await welcome(page).getByRole("button", { name: "Comment 0" }).click();
   await page.keyboard.type("@bot are you there?");

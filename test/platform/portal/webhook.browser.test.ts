@@ -51,7 +51,7 @@ async function keepARefusedAddress(platform: Platform, page: Page): Promise<void
   expect(platform.control.webhook.url).toBe(url);
 }
 
-/** Returns the bot's configuration line. */
+/** Returns the configuration line that the page shows. */
 async function makeSecret(page: Page): Promise<string> {
   const ask = page.getByRole("button", { name: "Regenerate the signing secret" });
   await ask.click();

@@ -90,7 +90,6 @@ function contentOf(file: string): Buffer | undefined {
   }
 }
 
-// Root may write to any file.
 test.skipIf(process.getuid?.() === 0)("an unwritable file is reported", async () => {
   const said = /is not writable; change the permissions/;
   const file = await stateFile();

@@ -29,7 +29,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Stops the platform when the test ends. */
 export async function runPlatform(options: ListenOptions = {}): Promise<Platform> {
   const platform = await startPlatform(options);
   onTestFinished(() => platform.stop());

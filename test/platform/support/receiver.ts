@@ -25,7 +25,6 @@ export function statuses(...list: readonly number[]): Respond {
   return (response, nth) => response.writeHead(list[nth - 1] ?? 200).end();
 }
 
-/** Closes the endpoint when the test ends. */
 export async function runReceiver(respond: Respond = ok): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {

@@ -58,7 +58,7 @@ export class StreamReader {
         this.#news = Promise.withResolvers();
       }
     } catch {
-      // The connection was cut.
+      // The platform closed the connection.
     }
   }
 
@@ -75,7 +75,6 @@ export class StreamReader {
   }
 }
 
-/** Closes the stream when the test ends. */
 export async function readStream(
   url: string,
   query = "",

@@ -7,7 +7,6 @@ export interface Counted {
   readonly lookups: number;
 }
 
-/** Counts until the test ends. */
 export function countConnections(): Counted {
   const counted = { count: 0, lookups: 0 };
   const hook = createHook({

@@ -14,7 +14,6 @@ export interface ImageServer {
   readonly closed: Promise<void>;
 }
 
-/** Closes the server when the test ends. */
 export async function imageServer(
   respond?: (response: ServerResponse, path: string, request: IncomingMessage) => void,
 ): Promise<ImageServer> {

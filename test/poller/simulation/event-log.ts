@@ -7,7 +7,7 @@ export interface LogEvent {
   readonly id: string;
   readonly type: string;
   readonly madeAt: number;
-  /** Some rows commit late. */
+  /** When the event becomes readable and is sent. Some rows commit late. */
   readonly committedAt: number;
   readonly hasDate: boolean;
   readonly wire: object;
@@ -31,7 +31,6 @@ export class EventLog {
   readonly #seqs = new Map<string, number>();
   readonly #scopes: Scopes;
   readonly #refusesTrimmed: boolean;
-  /** Position of the last trimmed event. */
   #trimmedTo = -1;
   /** True if the last page's cursor is the end of the log, even if the token cannot read the last events. */
   readonly #cursorAtEnd: boolean;

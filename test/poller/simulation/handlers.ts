@@ -7,7 +7,7 @@ export interface HandlersOptions {
   readonly random: Random;
   readonly perMinute: number;
   readonly call: (signal: AbortSignal) => Promise<void>;
-  /** Handlers remove the events they reply to. */
+  /** Events without a reply. Handlers remove the events they reply to. */
   readonly unanswered: Set<string>;
 }
 

@@ -102,7 +102,7 @@ export class Platform {
     await this.call(signal);
     const fault = this.apiFaults.at(-1);
     if (fault !== undefined) throw failure(fault);
-    // The Date header has whole seconds only.
+    // Like a real Date header, the date has whole seconds only.
     return this.log.page(since, limit, Math.floor(this.now() / 1000) * 1000);
   };
 }

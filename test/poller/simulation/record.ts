@@ -20,7 +20,6 @@ export class RunRecord {
   readonly apiAway: Span[] = [];
   /** Times at which something got worse. Each may cause one switch to polling and one back. */
   readonly worse: { readonly at: number; readonly what: string }[] = [];
-  /** When the webhook first delivered each event. */
   readonly broughtAt: Map<string, number> = new Map();
   readonly typeBroughtAt: Map<string, number[]> = new Map();
   readonly requestsAt: number[] = [];

@@ -7,7 +7,6 @@ export interface Requests {
   readonly quiet: number;
   /** Number of those hours that had more requests than audits. */
   readonly quietExcess: number;
-  /** Number of whole hours of polling. */
   readonly pollingHours: number;
   readonly polling: number;
 }

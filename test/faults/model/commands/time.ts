@@ -3,7 +3,6 @@ import fc, { type Arbitrary } from "fast-check";
 import { type Command, command } from "../world.ts";
 import { LEASE } from "./claim.ts";
 
-/** Lets leases expire and retries become due. */
 export const pass: Arbitrary<Command> = fc.constantFrom(1, 499, LEASE - 1, LEASE, 5_000).map((ms) =>
   command(`${ms} ms pass`, async (model, { clock }) => {
     model.now += ms;
