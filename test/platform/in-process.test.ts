@@ -81,7 +81,7 @@ test("a held request ends when its signal aborts, and when the platform stops", 
   await expect(call("/me")).rejects.toThrow("fetch failed");
 });
 
-test("the control API needs its token in process, too, and the date is the platform's", async () => {
+test("the control API needs its token even in process, and the date is the platform's", async () => {
   const { platform } = make();
   platform.control.clock.set({ now: "2030-01-31T00:00:00.000Z", frozen: true });
   const path = `${platform.url}/control/v1/state`;

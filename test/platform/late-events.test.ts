@@ -171,7 +171,7 @@ test("an event due while the platform is stopped is in the log after the restart
   expect(receiver.batches()).toEqual([all]);
 });
 
-test("late events arrive on a real clock, too", async () => {
+test("late events also arrive with a real clock", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({ events: { mode: "late", lateMs: 5, times: 1 } });
   const all = ids(act(platform, "follow"));

@@ -4,7 +4,7 @@ import { ManualClock } from "./support/clock.ts";
 import { act, ids, request, runPlatform } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
-test("a platform takes a free port and says where it listens", async () => {
+test("a platform uses a free port and reports its URL", async () => {
   const [one, other] = [await runPlatform(), await runPlatform()];
   expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(one.url).not.toBe(other.url);

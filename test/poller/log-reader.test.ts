@@ -142,7 +142,7 @@ describe("a round", () => {
     ]);
   });
 
-  test("stores an event that cannot be handled as a dead letter and goes on", async () => {
+  test("stores an event that cannot be handled as a dead letter and continues", async () => {
     log.entries.push({ id: "1", type: "dm.message", createdAt: "", payload: {} });
     log.add("2");
     const reader = await open();
@@ -337,7 +337,7 @@ describe("a position that the platform rejects", () => {
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "12" }]);
   });
 
-  test("is replaced after a restart, too", async () => {
+  test("is also replaced after a restart", async () => {
     await trimmed();
     log.add("11", "follow", clock.now() - MINUTE);
     const restarted = await open({ startFrom: "now" });

@@ -5,7 +5,7 @@ import { soak } from "./soak.ts";
 
 const seed = chooseSeed();
 
-test(`a few seconds of everything: each event is answered once, and the hopeless one is discarded (seed ${seed})`, {
+test(`a few seconds of everything: each event is handled once, and the hopeless event is discarded (seed ${seed})`, {
   timeout: 120_000,
 }, async () => {
   const lines: string[] = [];

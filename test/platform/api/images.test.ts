@@ -130,7 +130,7 @@ async function sizeAt(url: string | null | undefined) {
   return [format, width, height];
 }
 
-describe("people", () => {
+describe("users", () => {
   test("send images, with an empty excerpt if there is no text", async () => {
     const platform = await run();
     const [event] = act(platform, "dm.message", { text: "", images: 2 }).events;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ActResult } from "../../faces/platform.ts";
 import { act, ids, request, runPlatform, withControlToken } from "../support/platform.ts";
 
-test("the state shows the bot, the people, the webhook, the log and the timeline", async () => {
+test("the state shows the bot, the users, the webhook, the log and the timeline", async () => {
   const platform = await runPlatform();
   const webhook = {
     url: null,

@@ -61,7 +61,7 @@ describe.each(["/control/v1/deliveries", "/control/v1/deliveries/curl"])("POST %
     expect((await request(platform, "POST", path, { body })).status).toBe(200);
   });
 
-  test("says that the webhook is off", async () => {
+  test("reports that the webhook is off", async () => {
     const platform = await runPlatform();
     const { status, body } = await request(platform, "POST", path, { body: { body: "x" } });
     expect(status).toBe(409);

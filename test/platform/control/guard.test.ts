@@ -100,7 +100,7 @@ test.each([
   expect(platform.control.events()).toEqual([]);
 });
 
-test("a request without a body needs the JSON content type too", async () => {
+test("even a request without a body needs the JSON content type", async () => {
   const platform = await runPlatform();
   const secret = platform.webhookSecret;
   const { status } = await supertest(platform.url)

@@ -176,7 +176,7 @@ function move(clock: PlatformClock, ms: number, frozen = false): void {
   });
 }
 
-test("timers fire in order, at once if overdue, and otherwise at their time", () => {
+test("timers fire in order, immediately if overdue, and otherwise at their time", () => {
   const { real, clock, fired, timer } = clocks();
   timer("late", 300);
   timer("second", 200);
@@ -201,7 +201,7 @@ test("a cancelled timer does not fire, even if an earlier timer cancels it", () 
   expect(fired).toEqual(["control"]);
 });
 
-test("while the clock is frozen no timer fires, unless it is due at once", () => {
+test("while the clock is frozen no timer fires, unless it is already due", () => {
   const { real, clock, fired, timer } = clocks();
   timer("before", 10);
   move(clock, 0, true);

@@ -280,7 +280,7 @@ test("saving the webhook delivers pending events immediately", async () => {
   expect(fine.batches()).toEqual([all]);
 });
 
-test("a real clock runs the rounds too", async () => {
+test("rounds also run with a real clock", async () => {
   const platform = await runPlatform({ retryIntervalMs: 20 });
   const receiver = await runReceiver(statuses(500, 500));
   platform.control.saveWebhook({ url: receiver.url });
