@@ -62,7 +62,7 @@ test("a failed start reports its cause, not later failures to close", async () =
   );
 });
 
-test("a second bot on one file says that the first is in this process, at once", async () => {
+test("a second bot on the same file fails at once and reports that the first is in this process", async () => {
   const { options } = await onFile();
   const first = new Bot(options);
   await first.start({ standalone: false });

@@ -103,7 +103,7 @@ describe("defaults", () => {
     } satisfies Config);
   });
 
-  test("stand in for variables that are set to nothing", () => {
+  test("replace empty variables", () => {
     const names = [
       "DELIVERY",
       "HOST",

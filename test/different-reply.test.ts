@@ -32,7 +32,7 @@ async function runTwice(handle: (ctx: Context<"dm.message">) => Promise<unknown>
 
 const textsOf = ({ bot }: Scene) => bot.sent.map(({ text }) => text);
 
-describe("a retried handler that would say something else", () => {
+describe("a retried handler whose reply would differ", () => {
   test("says nothing, and the log names the reply without its texts", async () => {
     const scene = await runTwice(async (ctx) => {
       if (ctx.attempt === 1) await ctx.reply("looking it up");

@@ -61,7 +61,7 @@ describe("service-bot/env", () => {
     });
   });
 
-  test("does without a .env, and says nothing", async () => {
+  test("works without a .env, and prints nothing", async () => {
     expect(await run({ ONE: "1" })).toEqual({ code: 0, stdout: '["1",null]\n', stderr: "" });
   });
 

@@ -65,7 +65,7 @@ test.each([
   expect(seen).toEqual([told ?? null]);
 });
 
-test("an id that cannot stand in a header is not sent, and the call goes through", async () => {
+test("an id that does not fit in a header is not sent, and the call succeeds", async () => {
   const platform = await runPlatform();
   const client = new Client({ baseUrl: platform.url, apiKey: platform.apiKey });
   const me = await duringEvent({ id: "evt_1\r\nx: y", trace: undefined }, () => client.me());

@@ -90,7 +90,7 @@ describe("a whole bot takes over", () => {
     expect(bot.mode).toBe("polling");
   });
 
-  test("not for a type that the webhook has not brought, also after a restart", async () => {
+  test("not for a type that never arrived by webhook, even after a restart", async () => {
     const clock = new ManualClock(1_800_000_000_000);
     const log = new Log(clock);
     const file = join(temporaryFolder(), "bot.db");

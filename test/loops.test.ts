@@ -32,7 +32,7 @@ async function settled(bot: Bot, platform: Platform): Promise<void> {
 }
 
 describe("a platform that reports what the bot does itself", () => {
-  test("one comment of a person is answered with exactly one comment", async () => {
+  test("a user's comment gets exactly one comment in reply", async () => {
     const platform = await runPlatform();
     platform.control.setFaults({ events: { mode: "own" } });
     const { bot, log } = await runBot(platform, answer);
@@ -45,7 +45,7 @@ describe("a platform that reports what the bot does itself", () => {
     expect(own).toMatchObject([{ type: "comment" }]);
   });
 
-  test("every person is answered, and the profile is read once", async () => {
+  test("every user gets a reply, and the profile is read once", async () => {
     const platform = await runPlatform();
     platform.control.setFaults({ events: { mode: "own" } });
     let profileReads = 0;
@@ -142,7 +142,7 @@ test("a handler can leave another bot without an answer", async () => {
   expect(commentsOf(platform, "bot")).toHaveLength(1);
 });
 
-test("two bots in one conversation are held back with one warning, and a person is answered meanwhile", async () => {
+test("two bots in one conversation are held back with one warning, and a user still gets a reply", async () => {
   const platform = await runPlatform();
   const other = platform.control.apps.create({ username: "other" });
   const first = await runBot(platform, answer);

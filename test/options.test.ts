@@ -118,7 +118,7 @@ test("all problems are reported at once", () => {
   );
 });
 
-test("nothing is out of range in the usual options, and what is kept may be kept for ever", () => {
+test("the usual options are in range, and retention may be unlimited", () => {
   expect(() => new Bot()).not.toThrow();
   expect(() => new Bot({ retention: { idsMs: Number.POSITIVE_INFINITY } })).not.toThrow();
 });

@@ -176,7 +176,7 @@ describe("bot.status()", () => {
     expect(lagMs).toBeLessThan(POLL);
   });
 
-  test("has no log with DELIVERY=webhook, and one mode for ever", async () => {
+  test("has no log with DELIVERY=webhook, and never changes its mode", async () => {
     const bot = await start({ delivery: "webhook" });
     await clock.advance(AUDIT);
     expect(await bot.status()).toMatchObject({
@@ -329,7 +329,7 @@ describe("what /readyz costs", () => {
 });
 
 describe("on a platform", () => {
-  test("a bot that gets deliveries and then polls says so over its port", async () => {
+  test("a bot that gets deliveries and then polls reports it over its port", async () => {
     const time = new PassingTime();
     const platform = await runPlatform({ clock: time.clock });
     const texts = ["meet me at the old pier", "bring the lantern"];

@@ -94,7 +94,7 @@ describe("a bot on the local platform", () => {
     expect(dead.error).toMatchObject({ message: "never" });
   });
 
-  test("reports no secret and no text of a person", async () => {
+  test("reports neither secrets nor user text", async () => {
     const platform = await runPlatform();
     const { apiKey, webhookSecret } = platform;
     const leak = (ctx: { readonly payload: { readonly excerpt?: string | undefined } }) => {

@@ -83,7 +83,7 @@ describe("Bot.run", () => {
     await expect(run("other")).rejects.not.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
-  test("needs a name for each of several bots, and one of its own", async () => {
+  test("needs a unique name for each of several bots", async () => {
     const { createBot } = setUp();
     const problem = (message: RegExp) => ({ problems: [expect.stringMatching(message)] });
     const nameless = Bot.run([createBot("a"), createBot(undefined)], inProcess);

@@ -25,7 +25,7 @@ test("dev does not replace a port that the user chose", async () => {
   });
 });
 
-test("dev in a folder without a bot says where to run it", async () => {
+test("dev in a folder without a bot explains where to run it", async () => {
   const { code, err } = await runCommand(["dev"], { cwd: temporaryFolder() });
   expect(code).toBe(1);
   expect(err).toContain("src/main.ts");

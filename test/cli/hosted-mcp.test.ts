@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { clientOf } from "../mcp/connect.ts";
 import { startCommand } from "./command.ts";
 
-test("the platform says where its MCP server is, and an assistant reads its bot's messages there", async () => {
+test("the platform prints its MCP server's URL, and an assistant reads its bot's messages there", async () => {
   const platform = startCommand(["platform", "--port", "0", "--json"]);
   const ready = JSON.parse(await platform.line((line) => line.startsWith("{")));
   for (const era of ["legacy", "modern"] as const) {

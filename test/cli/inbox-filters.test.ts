@@ -94,7 +94,7 @@ describe("filters", () => {
   });
 });
 
-test("Ctrl-C ends a retry between two batches, and says how many are left", async () => {
+test("Ctrl-C ends a retry between two batches and prints how many events are left", async () => {
   const file = join(folder, "data", "bot.db");
   const made = new SqliteInbox({ file });
   const bad = Array.from({ length: 2_000 }, (_, n) => ({ ...message(`x_${n}`), unusable: "bad" }));
@@ -140,7 +140,7 @@ describe("a time", () => {
   );
 });
 
-test("progress is shown in one line of a terminal, and nowhere else", () => {
+test("progress is shown in one line, and only on a terminal", () => {
   const written: string[] = [];
   const stream = (isTTY: boolean) =>
     ({ isTTY, write: (text: string) => written.push(text) }) as unknown as NodeJS.WriteStream;

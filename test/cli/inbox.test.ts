@@ -50,7 +50,7 @@ async function stateOf(id: string): Promise<unknown> {
 describe("service-bot inbox", () => {
   beforeEach(() => putInbox(file));
 
-  test("without an action counts events, and says whether the bot is running", async () => {
+  test("without an action counts events and prints whether the bot is running", async () => {
     const { code, out } = await inbox();
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -70,7 +70,7 @@ describe("service-bot inbox", () => {
     expect((await inbox("--json")).out).toBe(json);
   });
 
-  test("list shows the dead letters in columns, what to do, and what else there is", async () => {
+  test("list shows the dead letters in columns, what to do, and which other commands there are", async () => {
     const { code, out } = await inbox("list");
     expect(code).toBe(0);
     const [head, ...lines] = out.split("\n");

@@ -17,7 +17,7 @@ test('the line "ready" shows the duration of the start, and an unusual URL', asy
   expect(format(other)).toMatch(/ bot ready 0\.2 s {2}http:\/\/127\.0\.0\.1:1\/webhook$/);
 });
 
-test("a run that failed has no line of its own if the bot reports it, unless a stop has cut it short", async () => {
+test("a failed run has no separate line if the bot reports it, unless a stop cut the run short", async () => {
   let isReporting = false;
   const format = await logFormatter({ colour: false, webhook, isReporting: () => isReporting });
   const failed = {

@@ -5,7 +5,7 @@ import { clientOf } from "../mcp/connect.ts";
 import { startWithDownloads } from "../platform/uploads/start.ts";
 import { runCommand, startCommand } from "./command.ts";
 
-test("service-bot mcp --http serves on loopback, says where, and ends at a signal", async () => {
+test("service-bot mcp --http serves on loopback, prints its URL, and ends on a signal", async () => {
   const { platform } = await world({}, startWithDownloads);
   const server = startCommand(["mcp", "--http", "0", "--allow-host", "MCP.Example"], {
     env: { SERVICE_BASE_URL: platform.url },

@@ -81,7 +81,7 @@ describe("service-bot platform --json", () => {
   });
 });
 
-describe("service-bot platform shows people", () => {
+describe("service-bot platform shows users", () => {
   test("what it is, where it is, and in lines for .env what a bot needs", async () => {
     const { text } = await introduced();
     const { SERVICE_BASE_URL: url, ...secrets } = parseEnv(text.slice(text.indexOf("SERVICE_")));

@@ -22,7 +22,7 @@ test("a moment is shown in UTC, with its age", () => {
 });
 
 describe("a text from outside", () => {
-  test("has its controls shown as escapes, and everything else as it is", () => {
+  test("has its control characters escaped, and everything else unchanged", () => {
     expect(printable("a\u001b[31m\u0000\u007f\u009b\u2028\u202e b")).toBe(
       "a\\u001b[31m\\u0000\\u007f\\u009b\\u2028\\u202e b",
     );
@@ -39,7 +39,7 @@ describe("a text from outside", () => {
     expect(cut("abc", 3)).toBe("abc");
   });
 
-  test("is quoted where a shell would make something else of it", () => {
+  test("is quoted if a shell would interpret it", () => {
     expect(quoted("evt_1:a-b.c")).toBe("evt_1:a-b.c");
     expect(quoted("$(reboot) it's")).toBe("'$(reboot) it'\\''s'");
     expect(quoted("")).toBe("''");

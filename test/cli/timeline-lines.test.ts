@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { stackLines, timelineLine, WaitingRetries } from "../faces/cli.ts";
 
-test("the timeline shows what people do, deliveries and what the bot says, and leaves polling out", () => {
+test("the timeline shows users' actions, deliveries and the bot's replies, but not polling", () => {
   const at = "2026-01-01T10:20:30.000Z";
   const error = { type: "TypeError", code: "E_X", message: "a\u001b[2J" };
   const stack = "TypeError: a\u001b[2J\n    at handler (bot.ts:1:2)";

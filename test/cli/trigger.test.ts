@@ -157,7 +157,7 @@ describe("--wait", () => {
     });
   });
 
-  test("goes on while a run is put off, and ends with 0 once the handler is done", async () => {
+  test("keeps waiting while a run is postponed, and exits with 0 once the handler is done", async () => {
     const platform = await runPlatform();
     let runs = 0;
     await runBot(platform, (bot) => {
@@ -205,7 +205,7 @@ describe("--wait", () => {
     expect(said).toEqual(words.map((text) => `you said ${text}`));
   });
 
-  test("ends with 1 and says where to look when no bot takes the event", async () => {
+  test("exits with 1 and prints where to look when no bot handles the event", async () => {
     const platform = await runPlatform();
     const { code, out, err } = await trigger(platform, "like", "--wait", "--timeout", "1");
     expect({ code, out }).toEqual({ code: 1, out: "like evt_000000000001" });
@@ -246,7 +246,7 @@ describe("--json", () => {
 });
 
 describe("without a platform", () => {
-  test("it says how to start one", async () => {
+  test("it prints how to start one", async () => {
     const platform = await runPlatform();
     await platform.stop();
     const { code, out, err } = await trigger(platform, "follow", "--json");

@@ -146,7 +146,7 @@ describe("runs that the bot reports", () => {
     expect(await outcomeOf({}, happened(), { ...failed, bot: "helper" })).toBe("none");
   });
 
-  test("do not fail where they are put off, and the last of these runs says why", async () => {
+  test("are not failures when they are postponed, and the last run explains why", async () => {
     const again = { ...putOff, attempt: 2 };
     const { reaction, code, ms } = await waitFor(reporting, happened(), delivered, putOff, again);
     expect(reaction).toMatchObject({

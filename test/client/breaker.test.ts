@@ -181,7 +181,7 @@ describe("an operation that is away while others are answered", () => {
     }
   });
 
-  test("is used again once one of its own requests is answered", async () => {
+  test("is used again once one of its own requests gets a response", async () => {
     const { client, clock, calls, state, changes } = platform();
     state.respond = onlyReads;
     await pairs(client, 5);
@@ -213,7 +213,7 @@ describe("an operation that is away while others are answered", () => {
   });
 });
 
-describe("each of the 13 operations has circuits of its own", () => {
+describe("each of the 13 operations has its own circuits", () => {
   const operations: Readonly<Record<string, (client: Client) => PromiseLike<unknown>>> = {
     "GET /me": (client) => client.me(),
     "GET /feed": (client) => client.feed(),
@@ -332,7 +332,7 @@ describe("a platform that asks to wait", () => {
     expect(await rejection(at.client.me())).toMatchObject({ retryAfterMs: 20_000 });
   });
 
-  test("429 with Retry-After holds all requests back at once, as long as it says", async () => {
+  test("429 with Retry-After immediately holds back all requests for that long", async () => {
     const { client, clock, calls, state } = platform();
     state.respond = () => Response.json({}, { status: 429, headers: { "retry-after": "20" } });
     await tries(client, 1);

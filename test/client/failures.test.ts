@@ -160,7 +160,7 @@ describe("Retry-After", () => {
   });
 });
 
-describe("whether an answer says that nothing happened", () => {
+describe("whether a response means that nothing happened", () => {
   const coded = { error: { code: "OVERLOADED", message: "later" } };
   const later = { "retry-after": "1" };
   const atOnce = { "retry-after": "0" };

@@ -228,7 +228,7 @@ test.each<[string, Uint8Array | string]>([
 });
 
 describe("a file is refused that is", () => {
-  test("not there, with what else it may be", async () => {
+  test("missing, with what else the text may be", async () => {
     expect((await refusal("uploads/7.png")).message).toContain("pass { key }");
     expect((await refusal("~/cat.png")).message).toContain("Node does not");
   });

@@ -11,7 +11,7 @@ function refusal(options: Partial<ClientOptions>): ServiceBotError {
     if (error instanceof ServiceBotError) return error;
     throw error;
   }
-  throw new Error("It was taken.");
+  throw new Error("the options were accepted");
 }
 
 describe("a client takes", () => {

@@ -128,7 +128,7 @@ describe("a client with a budget", () => {
     expect(client.requests).toEqual({ perMinute: 5, left: 4, waiting: 0 });
   });
 
-  test("knows how long a call can take, the wait included", async () => {
+  test("reports how long a call can take, including the wait", async () => {
     const { client, clock, use } = scene(1, { lastsMs: 60_000 });
     const used = use(1);
     await clock.advance(10_000);

@@ -104,7 +104,7 @@ describe("a read is tried again", () => {
     expect(clock.waits).toEqual([150, 450]);
   });
 
-  test("as often as the option says", async () => {
+  test("as often as the option allows", async () => {
     const often = await scene([status(500), status(500), status(500)], { retries: 3 });
     await often.client.me();
     expect(often.calls).toHaveLength(4);
@@ -173,7 +173,7 @@ describe("a write is tried again", () => {
   });
 });
 
-describe("what a moment does not mend is not tried again", () => {
+describe("an error that waiting cannot fix is not retried", () => {
   test.each([
     [429, "QUOTA_EXCEEDED"],
     [503, "NOT_CONFIGURED"],

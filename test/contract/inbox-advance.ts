@@ -21,7 +21,7 @@ export function advanceContract(open: OpenInbox): void {
       }
     };
 
-    test("the event is done, and the next one comes with everything, under a fence of its own", async () => {
+    test("the event is done, and the next one is returned with all its fields and its own fence", async () => {
       await b.inbox.put([message("2"), message("3")], "poll", [], "a".repeat(32));
       await b.inbox.put([message("1", "other")], "webhook");
       const claims = await b.inbox.claim(2, LEASE);

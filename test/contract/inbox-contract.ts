@@ -55,7 +55,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("the trace of a batch is kept with each event that it brought", async () => {
+      test("a batch's trace is stored with each of its events", async () => {
         const [span, id] = [`${"b".repeat(32)}-${"c".repeat(16)}-01`, "a".repeat(32)];
         await inbox.put([message("1", "c1"), message("2", "c2")], "webhook", [], span);
         const cursors = [{ name: "events", position: "2" }];
@@ -122,7 +122,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect((await claimOne()).body).toBe(body);
       });
 
-      test("a full backlog takes what it knows already, and nothing with it", async () => {
+      test("a full backlog accepts only duplicates", async () => {
         const small = await open({ clock, maxBacklog: 2 });
         onTestFinished(() => small.close());
         await small.put(messages("1", "2"), "webhook");
@@ -411,7 +411,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await claimOne()).toMatchObject({ id: "2" });
       });
 
-      test("healing finds nothing to mend in a healthy inbox", async () => {
+      test("healing changes nothing in a healthy inbox", async () => {
         await inbox.put(messages("1", "2"), "webhook");
         await inbox.complete(await claimOne());
         expect(await inbox.heal()).toBe(0);
@@ -447,7 +447,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("a result is given back to every later run, with the request that it answers", async () => {
+      test("every later run gets the recorded result, with its request", async () => {
         await inbox.put(messages("1"), "webhook");
         const claim = await claimOne();
         await inbox.beginStep(claim, "s", "hello");
@@ -556,7 +556,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     decisionsContract(open);
     retentionContract(open);
 
-    test("a closed inbox refuses writes and says so", async () => {
+    test("a closed inbox refuses writes with an error", async () => {
       await inbox.close();
       await expect(inbox.put(messages("1"), "webhook")).rejects.toMatchObject({
         code: "STORE_UNAVAILABLE",

@@ -185,7 +185,7 @@ export function decisionsContract(open: OpenInbox): void {
   describe("discarding", () => {
     const b = bench(open);
 
-    test("a dead letter keeps it and its reason, and its id stays known", async () => {
+    test("a dead letter keeps it and its reason, and its id is still a duplicate", async () => {
       await b.bury("1");
       const at = b.clock.now();
       expect(await b.inbox.admin.discard("1", " spam \n")).toEqual(one);
@@ -406,7 +406,7 @@ export function decisionsContract(open: OpenInbox): void {
       expect(await b.inbox.beginStep(claim, "step/a", "third")).toMatchObject(open);
     });
 
-    test("is absent for good if an operator says so", async () => {
+    test("is permanently absent if an operator decides so", async () => {
       await b.inbox.bury(await begun(), "uncertain");
       await b.inbox.admin.retry("1", { assume: "absent" });
       expect(await steps()).toEqual([]);

@@ -151,7 +151,7 @@ export function effectsContract(open: OpenInbox): void {
       expect(versions.size).toBe(4);
     });
 
-    test("stay as they are after runs that fail, are put off, or end with the process", async () => {
+    test("stay unchanged after runs that fail, are postponed, or end with the process", async () => {
       await write("1", keeps("dm:c1", 1));
       const before = await stateOf("dm:c1");
       await b.inbox.retry(await runOf("2"), 0, "x");

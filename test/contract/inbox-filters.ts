@@ -118,7 +118,7 @@ export function filtersContract(open: OpenInbox): void {
       expect(seen).toEqual([100, 200, 250]);
     });
 
-    test("ends with its batch when it is stopped, and says how many are left", async () => {
+    test("ends after its batch when it is stopped, and returns how many are left", async () => {
       await bury(250);
       const stop = new AbortController();
       const options = { signal: stop.signal, onProgress: () => stop.abort() };

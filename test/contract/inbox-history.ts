@@ -55,7 +55,7 @@ export function historyContract(open: OpenInbox): void {
       expect(await whole("2")).toMatchObject({ attempts: 3, outcomes: ["failed", "crashed"] });
     });
 
-    test("has a run whose lease ran out, and nothing of what it says later", async () => {
+    test("has a run whose lease expired, and nothing that the run reports later", async () => {
       await b.inbox.put(messages("1"), "webhook");
       const lost = await b.claim();
       await b.clock.advance(LEASE);

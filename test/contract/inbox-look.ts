@@ -108,7 +108,7 @@ export function lookContract(open: OpenInbox): void {
       },
     );
 
-    test("says that there is no next page when the last one is just full", async () => {
+    test("returns no next page when the last page is exactly full", async () => {
       await b.bury("1", "2");
       expect((await b.inbox.admin.list({ limit: 2 })).next).toBeUndefined();
       expect((await b.inbox.admin.list({ limit: 1 })).next).toBeTypeOf("string");

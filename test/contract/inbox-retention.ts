@@ -16,7 +16,7 @@ export function retentionContract(open: OpenInbox): void {
       while (await b.inbox.sweep(KEEP));
     };
 
-    test("a body is kept for a week, and then dropped with its steps; the id stays known", async () => {
+    test("a body is kept for a week, then deleted with its steps; the id is kept", async () => {
       await b.inbox.put(messages("1"), "webhook");
       const done = await b.claim();
       await b.inbox.beginStep(done, "s", "text");
@@ -104,7 +104,7 @@ export function retentionContract(open: OpenInbox): void {
       expect(await b.inbox.put(messages("1"), "poll")).toMatchObject({ stored: ["1"] });
     });
 
-    test("states are kept for ever, unless they are to go some time after they were last written", async () => {
+    test("states are kept forever by default, or for a set time after their last write", async () => {
       const keep: Retention = { ...KEEP, statesMs: 7 * DAY };
       const keys = Array.from({ length: 1_200 }, (_, n) => `k${n}`);
       const write = async (id: string, some: readonly string[], version?: string) => {

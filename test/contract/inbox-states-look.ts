@@ -4,7 +4,7 @@ import { message } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 
 export function statesLookContract(open: OpenInbox): void {
-  describe("states and timers, as people see them", () => {
+  describe("states and timers, as operators see them", () => {
     const b = bench(open);
     const run = async (id: string) => {
       await b.inbox.put([message(id, id)], "webhook");

@@ -86,7 +86,7 @@ export function timersContract(open: OpenInbox): void {
       ]);
     });
 
-    test("of which a run sets one twice are set as it said last", async () => {
+    test("that a run sets twice have the last values", async () => {
       await end({ timers: [timer("a", 1_000), timer("b", 1), timer("a", 7_000)] });
       await b.clock.advance(1_000);
       expect(await fire()).toEqual({ fired: 1, nextInMs: 6_000 });

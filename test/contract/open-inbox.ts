@@ -26,7 +26,7 @@ export function bench(open: OpenInbox): Bench {
   const clock = new ManualClock(1_800_000_000_000);
   const made: Partial<Bench> = {};
   const it = (): Inbox => {
-    if (made.inbox === undefined) throw new Error("the inbox is made before each test");
+    if (made.inbox === undefined) throw new Error("the inbox is opened before each test");
     return made.inbox;
   };
   const claim = async () => first(await it().claim(1, LEASE));

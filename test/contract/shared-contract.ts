@@ -208,6 +208,6 @@ export function sharedContract(name: string, open: OpenTogether): void {
 }
 
 function sharedOf(inbox: Inbox): Shared {
-  if (inbox.shared === undefined) throw new Error("this inbox is of one instance");
+  if (inbox.shared === undefined) throw new Error("this inbox cannot be shared");
   return inbox.shared;
 }

@@ -121,7 +121,7 @@ async function run(options: { careless: boolean }): Promise<string> {
 }
 
 describe("a bot that meets every kind of failure", () => {
-  test("shows neither secrets nor what people wrote, plain, in base64 or in hex", async () => {
+  test("shows neither secrets nor user text, whether plain, base64 or hex", async () => {
     const output = await run({ careless: false });
     // Positive control: the failures did happen, and were logged.
     for (const told of [

@@ -23,7 +23,7 @@ async function dial({ url }: Listening): Promise<Socket> {
 const hello: RequestListener = (_request, response) => void response.end("hello");
 
 describe("listening", () => {
-  test("port 0 takes a free port, and the address says which", async () => {
+  test("port 0 takes a free port, which is in the URL", async () => {
     const { url } = await open(hello);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+$/);
     expect(await (await fetch(url)).text()).toBe("hello");

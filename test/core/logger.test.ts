@@ -107,7 +107,7 @@ describe("secrets", () => {
   });
 });
 
-describe("texts of people", () => {
+describe("user text", () => {
   const event = { id: "1", type: "dm.message", payload: { excerpt: words, conversationId: "c_1" } };
 
   test.each<[string, object]>([
@@ -129,7 +129,7 @@ describe("texts of people", () => {
     }
   });
 
-  test("what else there is stays", () => {
+  test("everything else stays", () => {
     const { log, lines } = logger();
     log.info({ event }, "x");
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ event: { id: "1", type: "dm.message" } });
@@ -165,7 +165,7 @@ describe("texts of people", () => {
 });
 
 describe("scrubber", () => {
-  test("takes every value out, everywhere it stands", () => {
+  test("removes every value, wherever it occurs", () => {
     const digits = fc.stringMatching(/^[0-9]{4,8}$/);
     fc.assert(
       fc.property(fc.array(digits, { minLength: 1 }), fc.array(fc.string()), (values, rest) => {

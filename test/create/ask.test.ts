@@ -81,7 +81,7 @@ describe("a question", () => {
     expect(await everythingIn(join(cwd, "my-bot"))).toContain("src/main.ts");
   });
 
-  test("of install and git is not asked where a flag says yes", async () => {
+  test("about install and git is not asked if a flag answers it", async () => {
     const cwd = await temporaryDirectory();
     const session = new Session(["bot", "--install", "--git"], { cwd });
     await session.answer(...defaults);
@@ -196,7 +196,7 @@ describe("no questions", () => {
     }
   });
 
-  test("and a fresh clone gets no dependencies where the flags have said everything", async () => {
+  test("and a fresh clone gets no dependencies if the flags answer every question", async () => {
     const cwd = await temporaryDirectory();
     const prepare = () => {
       throw new Error("npm ci");

@@ -30,13 +30,13 @@ describe("a bot made from a checkout", () => {
     expect(manifest.dependencies).toEqual({ "service-bot": `file:${tarball}` });
   });
 
-  test("is not packed when --service-bot says what to depend on", async () => {
+  test("is not packed when --service-bot names the dependency", async () => {
     const cwd = await temporaryDirectory();
     const { code, calls } = await scaffold([...argv, "--service-bot", "1.2.3"], { cwd, origin });
     expect({ code, calls }).toEqual({ code: 0, calls: [] });
   });
 
-  test("is not packed when something stands in the way", async () => {
+  test("is not packed when existing files conflict", async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, "bot"), "");
     const { code, calls } = await scaffold(argv, { cwd, origin });
@@ -53,7 +53,7 @@ describe("a bot made from a checkout", () => {
     expect(await everythingIn(cwd)).toEqual([]);
   });
 
-  test("a packing that a person stopped writes nothing, and ends with 130", async () => {
+  test("an interrupted packing writes nothing and exits with 130", async () => {
     const cwd = await temporaryDirectory();
     const run = () => ({ code: undefined, interrupted: true });
     const { code, err } = await scaffold(argv, { cwd, origin, run });

@@ -71,7 +71,7 @@ test("the assistant template, with its tests, has less than 120 lines", async ()
   expect(texts.join("").trimEnd().split("\n").length).toBeLessThan(120);
 });
 
-test("each event type has a handler file of its own", async () => {
+test("each event type has its own handler file", async () => {
   const { directory } = await bot();
   expect((await readdir(join(directory, "src/handlers"))).sort()).toEqual([
     "comment.ts",
@@ -160,13 +160,13 @@ describe("package.json", () => {
     expect(manifest.dependencies["service-bot"]).toBe("file:../a path/x.tgz");
   });
 
-  test("on a Node that runs bots, the bot brings none", async () => {
+  test("on a Node that runs bots, the bot does not install Node", async () => {
     const manifest = await manifestOf([], { nodeVersion: "22.18.0" });
     expect(manifest.devDependencies).not.toHaveProperty("node");
     expect(manifest.allowScripts).toEqual({ node: true, "better-sqlite3": false });
   });
 
-  test("on an older Node, the bot installs its own and the output says so", async () => {
+  test("on an older Node, the bot installs its own, and the output mentions it", async () => {
     for (const nodeVersion of ["20.20.2", "v22.17.1"]) {
       const { outcome, read } = await bot([], { nodeVersion });
       const manifest = JSON.parse(await read("package.json"));

@@ -82,7 +82,7 @@ test("after an install the next steps go without one", async () => {
 describe("an install that fails", () => {
   const output = `${"earlier line\n".repeat(100)}npm error code ENOTFOUND\n`;
 
-  test("exit code 1; the files stay, and it says what to run", async () => {
+  test("the exit code is 1, the files stay, and the output names the command to run", async () => {
     const { code, err, cwd } = await make([], { run: () => ({ code: 1, output }) });
     expect(code).toBe(1);
     expect(err).toContain("npm install failed");
@@ -119,7 +119,7 @@ describe("an install that fails", () => {
     );
   });
 
-  test("one that a person stopped ends with 130, and git is left for later", async () => {
+  test("an interrupted install exits with 130, and git is left for later", async () => {
     const run = () => ({ code: undefined, interrupted: true });
     const cwd = await temporaryDirectory();
     const { code, err, calls } = await scaffold(["bot"], { cwd, run });

@@ -63,7 +63,7 @@ describe("what is printed", () => {
     expect({ code, defaults: out.includes("(default)") }).toEqual({ code: 0, defaults: true });
   });
 
-  test("a stray -- is ignored, wherever it stands", async () => {
+  test("a stray -- is ignored anywhere", async () => {
     const cwd = await temporaryDirectory();
     const { code, calls } = await scaffold(["--", "bot", "--", "--no-install", "--no-git", "--"], {
       cwd,
@@ -130,7 +130,7 @@ describe("--dry-run", () => {
 });
 
 describe("--json", () => {
-  test("one object on standard output, and the words for people on standard error", async () => {
+  test("one object on standard output, and text for users on standard error", async () => {
     const cwd = await temporaryDirectory();
     const { out, err } = await scaffold(["My Bot", "--json", "--no-git"], { cwd });
     expect(out.trimEnd()).not.toContain("\n");
@@ -151,7 +151,7 @@ describe("--json", () => {
     expect(err).toContain("create-service-bot");
   });
 
-  test("an error is an object too, with what stands in the way", async () => {
+  test("an error is an object too, with the conflicting files", async () => {
     const cwd = await temporaryDirectory();
     await scaffold(["bot"], { cwd });
     const conflict = await scaffold(["bot", "--json"], { cwd });

@@ -48,7 +48,7 @@ describe("node create-bot.js", () => {
 });
 
 describe.skipIf(olderNode === undefined)("on a Node that is too old for bots", () => {
-  test("it works all the same, and the bot brings a newer Node", async () => {
+  test("it still works, and the bot installs a newer Node", async () => {
     const cwd = await temporaryDirectory();
     const { code, out, err } = await create(["bot", ...offline], { cwd, node: olderNode ?? "" });
     expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -62,12 +62,12 @@ describe.skipIf(olderNode === undefined)("on a Node that is too old for bots", (
     expect(code).toBe(2);
   });
 
-  test("a fresh clone whose npm ci fails says what to do", () =>
+  test("a fresh clone whose npm ci fails prints what to do", () =>
     expectNpmCiFails(["bot", ...offline, "--json"], olderNode));
 });
 
 describe("a fresh clone, without node_modules", () => {
-  test("needs none when --service-bot says what to depend on", async () => {
+  test("needs none when --service-bot names the dependency", async () => {
     const cwd = await temporaryDirectory();
     const script = await freshClone(join(cwd, "clone"));
     const env = await failingNpm(join(cwd, "bin"));

@@ -45,7 +45,7 @@ describe.skipIf(!hasPty)("at a terminal", () => {
     expect(await everythingIn(join(cwd, "My Bot!"))).not.toContain(".git");
   });
 
-  test("a terminal that does not know its size is good enough", async () => {
+  test("a terminal of unknown size is good enough", async () => {
     const cwd = await temporaryDirectory();
     const pty = create(["bot", "--no-install", "--no-git"], { cwd, size: "" });
     for (const question of ["Template", "Store"]) {
@@ -73,7 +73,7 @@ describe.skipIf(!hasPty)("at a terminal", () => {
     expect(await everythingIn(join(cwd, "bot"))).toContain("src/main.ts");
   });
 
-  test("Ctrl-C ends an install with 130; the files stay, and it says how to go on", async () => {
+  test("Ctrl-C ends an install with 130; the files stay, and the output explains how to continue", async () => {
     const cwd = await temporaryDirectory();
     // npm captures the output of scripts, so the script writes directly to the terminal.
     const env = await fakeNpm(cwd, "echo begun >/dev/tty; exec sleep 60");

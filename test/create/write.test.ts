@@ -50,7 +50,7 @@ describe("a target that has changed since the look at it", () => {
 describe("an error of the disk halfway", () => {
   const tooLong = "x".repeat(300);
 
-  test("takes back every file and directory that was made, and nothing else", async () => {
+  test("deletes every file and directory that it created, and nothing else", async () => {
     const directory = await temporaryDirectory();
     await mkdir(join(directory, "bot/src"), { recursive: true });
     await writeFile(join(directory, "bot/src/own.ts"), "mine");

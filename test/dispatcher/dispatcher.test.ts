@@ -139,7 +139,7 @@ describe("failures", () => {
     expect(log.text()).not.toContain("whsec_very_secret");
   });
 
-  test("what people wrote is not in the history of a run that was put off either", async () => {
+  test("user text is not in the history of a postponed run either", async () => {
     const { inbox, dispatcher } = harness(() => {
       throw new ApiError("cannot send: text of 1", { status: 503 });
     });
@@ -254,7 +254,7 @@ test("an observer that never ends keeps neither the event nor the stop waiting",
   expect(log.records[0]).toMatchObject({ level: "warn", ms: expect.any(Number) });
 });
 
-describe("handlers that know better", () => {
+describe("handlers that decide about retries", () => {
   test("RetryLater sets the wait, and the attempt counts", async () => {
     const attempts: number[] = [];
     const { inbox, dispatcher, clock } = harness((job) => {
@@ -317,7 +317,7 @@ describe("handlers that know better", () => {
     expect(new RetryLater(year).delayMs).toBe(year);
   });
 
-  test("options of a type stand in for those of the bot", async () => {
+  test("a type's options override the bot's", async () => {
     const attempts: number[] = [];
     const hanging = gate();
     const { inbox, dispatcher, clock } = harness(
@@ -367,7 +367,7 @@ describe("time", () => {
     expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1, dead: 0 });
   });
 
-  test("the lease of a running handler is extended, so that no other instance takes its lane", async () => {
+  test("a running handler's lease is extended, so that no other instance takes its lane", async () => {
     const long = gate();
     const { inbox, dispatcher, clock } = harness(() => long.pass(), { handlerTimeoutMs: 600_000 });
     await inbox.put(messages("1"), "webhook");

@@ -101,7 +101,7 @@ const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   QUOTA_EXCEEDED: "transient",
 };
 
-test("each error code is decided: no further run mends it, or one may", () => {
+test("each error code is either permanent or transient", () => {
   const permanent = Object.entries(decisions).filter(([, decision]) => decision === "permanent");
   expect(permanent.map(([code]) => code).sort()).toEqual([...permanentCodes].sort());
 });

@@ -34,7 +34,7 @@ const transient = [
 const nameOf = (error: Error) => ("code" in error ? String(error.code) : error.name);
 const named = (errors: readonly Error[]) => errors.map((error) => ({ code: nameOf(error), error }));
 
-describe("an error that no further run mends", () => {
+describe("an error that no retry can fix", () => {
   test.each(named(permanent))(
     "$code makes a dead letter of the first run, and the lane goes on at once",
     async ({ error }) => {
@@ -93,7 +93,7 @@ describe("an error that no further run mends", () => {
   });
 });
 
-describe("an error that a further run may mend", () => {
+describe("an error that a retry may fix", () => {
   test.each(named(transient))("$code is tried again", async ({ error }) => {
     const attempts: number[] = [];
     const { inbox, dispatcher, clock } = harness(({ claim: { attempt } }) => {

@@ -159,7 +159,7 @@ describe("a lane goes on by itself", () => {
 });
 
 describe("each event that a lane goes on with", () => {
-  test("has a time limit and a signal of its own", async () => {
+  test("has its own time limit and signal", async () => {
     const { inbox, clock, dispatcher, jobs, takes, entered, open } = gated(2, {
       handlerTimeoutMs: 1_000,
     });

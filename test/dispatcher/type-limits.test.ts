@@ -60,7 +60,7 @@ describe("slow events of one type", () => {
     await stop(dispatcher, clock);
   });
 
-  test("that stand before others in the queue are passed over", async () => {
+  test("that come first in the queue are skipped", async () => {
     const { inbox, begun, open } = slowMentions(4);
     await inbox.put([...mentions(30), message("1", "zz")], "webhook");
     await eventually(() => expect(begun).toContain("1"));
@@ -198,7 +198,7 @@ describe("the places of a type", () => {
     expect(limit(concurrency, [], others)).toBe(places);
   });
 
-  test("are as many as its option says, within those of the bot", () => {
+  test("are limited by the type's option, within the bot's limit", () => {
     expect(limit(16, two, { own: 16 })).toBe(16);
     expect(limit(16, two, { own: 3 })).toBe(3);
     expect(limit(16, two, { own: 50 })).toBe(16);

@@ -71,7 +71,7 @@ function sourcesOfExports(): Record<string, string[]> {
 describe("docs/reference/configuration.md", () => {
   const text = readFileSync(join(root, "docs/reference/configuration.md"), "utf8");
 
-  test("has the table of settings as it was written: else `npm run docs -- configuration`", () => {
+  test("has the generated table of settings; if not, run `npm run docs -- configuration`", () => {
     expect(withTable(text)).toBe(text);
     expect(() => withTable("no table")).toThrow("no table");
   });

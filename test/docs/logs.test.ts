@@ -38,7 +38,7 @@ test("docs/operate/logs.md has every field, once, and no other", () => {
   expect([...documentedFields].sort()).toEqual([...logged].sort());
 });
 
-test("a message says one thing: it is logged with the same fields wherever that is", () => {
+test("a message is logged with the same fields everywhere", () => {
   const fieldsOf = new Map<string, string>();
   for (const { message, fields } of calls) {
     const told = fields.join(" ");

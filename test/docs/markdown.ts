@@ -54,7 +54,8 @@ export function documentedBlock(path: string, name: string): string {
     .filter((page) => page.path === path)
     .flatMap(codeBlocks)
     .filter((block) => testOf(block)?.name === name);
-  if (found === undefined || more.length > 0) throw new Error(`${path} has not one block ${name}`);
+  if (found === undefined || more.length > 0)
+    throw new Error(`${path} does not have exactly one block ${name}`);
   return found.code;
 }
 

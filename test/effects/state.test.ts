@@ -171,7 +171,7 @@ describe("what cannot be stored", () => {
     await expect(ended).rejects.toThrow(/^Cannot store the state "dm:c_1": /);
   });
 
-  test("is not text of people: no message repeats it", async () => {
+  test("is not in any error message, because it may be user text", async () => {
     const ended = change(new Store().run(), Count, { count: "secret words" });
     await expect(ended).rejects.toThrow(/\$\.count/);
     await expect(ended).rejects.not.toThrow(/secret/);

@@ -82,7 +82,7 @@ describe("the event of a timer", () => {
     expect(setterOf(timerOf(setter, 1))).not.toHaveProperty("inDoubt");
   });
 
-  test("has texts of people in its data", () => {
+  test("has user text in its data", () => {
     const data = { text: "buy milk", list: ["and bread", 5, null, { more: "and tea" }] };
     const event = timerOf(eventOf("dm.message", payloads["dm.message"]), data);
     expect(textsOf(event)).toEqual(["buy milk", "and bread", "and tea"]);

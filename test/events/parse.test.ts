@@ -206,7 +206,7 @@ describe("what section 6 shows no type of", () => {
   });
 });
 
-describe("what cannot be handled says why, by path", () => {
+describe("an event that cannot be handled has a reason with the path", () => {
   test.each<[string, unknown, RegExp]>([
     ["null", null, /event must be an object/],
     ["a number", 5, /event must be an object/],
@@ -297,7 +297,7 @@ describe("names that every object has", () => {
     }
   }`;
 
-  test("pollute neither the event nor anything else", () => {
+  test("do not pollute any prototype", () => {
     const event = readStoredEvent(hostile);
     const payload: Readonly<Record<string, unknown>> = { ...event.payload };
     for (const object of [event, event.payload, payload["actor"], payload["more"], {}, []]) {
@@ -310,7 +310,7 @@ describe("names that every object has", () => {
     expect("postId" in event.payload ? event.payload.postId : undefined).toBeUndefined();
   });
 
-  test("cannot stand in for a field that is required", () => {
+  test("cannot replace a required field", () => {
     const raw =
       '{"id":"1","type":"follow","payload":{"__proto__":{"actor":{"username":"a","name":"b"},"entityType":"user","entityId":"1"}}}';
     expect(() => readStoredEvent(raw)).toThrow(/actor/);
@@ -387,7 +387,7 @@ describe("for any value", () => {
   });
 });
 
-describe("the texts of people", () => {
+describe("user text in events", () => {
   test("are the excerpt, where there is one", () => {
     expect(textsOf(eventOf(parseEvent(wireEvent("dm.message", payloads["dm.message"]))))).toEqual([
       "hello",

@@ -11,7 +11,7 @@ function follow(id: string, more: Readonly<Record<string, unknown>> = {}): Recor
 
 function read(raw: unknown, laneOf: LaneOf = defaultLane): NewEvent {
   const [event] = readBatch([raw], laneOf);
-  if (event === undefined) throw new Error("the batch lost its only event");
+  if (event === undefined) throw new Error("the batch has no event");
   return event;
 }
 

@@ -113,7 +113,7 @@ describe("the file", () => {
     expect((await after.admin.show("5")).attempts).toBe(1);
   });
 
-  test("of an earlier version is brought up to date with what is in it", async () => {
+  test("of an earlier version is migrated with its content", async () => {
     const file = join(temporaryFolder(), "bot.db");
     look(file, (db) => {
       db.exec(readFileSync(join(SQLITE_SCHEMA, "001_inbox.sql"), "utf8"));

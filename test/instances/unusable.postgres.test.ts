@@ -96,7 +96,7 @@ function member(shared: Partial<MembershipOptions["shared"]> = {}) {
 }
 
 describe("a bot that runs", () => {
-  test("stops, and says why, once a newer version has changed its inbox beyond it", async () => {
+  test("stops with a reason once a newer version has migrated its inbox too far", async () => {
     const { place, clock, sink, bot, ready } = await running();
     await migrated(place, 999);
     expect(await ready()).toBe(true);
@@ -129,7 +129,7 @@ describe("a bot that runs", () => {
     expect(errorsIn(sink)).toMatchObject([{ err: { code: "INBOX_TOO_NEW" } }]);
   });
 
-  test("acknowledges nothing more from then on, and brings to its end what it has begun", async () => {
+  test("acknowledges nothing from then on, but finishes what it has begun", async () => {
     const { place, clock, bot, ready, deliver, signals, states, end } = await atWork();
     await migrated(place, 999);
     while (await ready()) await clock.advance(1_000);
@@ -204,7 +204,7 @@ describe("a bot that starts", () => {
     await next.stop();
   });
 
-  test("says why it may not use the inbox, although it cannot give a sign of life", async () => {
+  test("reports why it may not use the inbox, although it cannot send a heartbeat", async () => {
     const { membership } = member({
       beat: () => Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "no such column")),
       requireUsable: () => Promise.reject(new ServiceBotError("INBOX_TOO_NEW", "newer")),

@@ -235,7 +235,7 @@ test("a write whose answer is lost was carried out, and the failure asks to look
 
 const MINUTE_MS = 60_000;
 
-test("the limit of requests in a minute says when to try again", async () => {
+test("the error about the request limit says when to try again", async () => {
   const { platform, clock } = await world();
   // Wait for a new minute, because near the end of a minute the client would wait for the next one.
   clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS));
@@ -249,7 +249,7 @@ test("the limit of requests in a minute says when to try again", async () => {
   expect(failure.message).toContain(" Try again in 60 seconds.");
 });
 
-test("after a long limit every call waits for it, and says until when", async () => {
+test("after a long limit every call fails and says until when", async () => {
   const { url } = await serve(refusal(429, "RATE_LIMITED", { "retry-after": "40" }));
   const call = connectDirectly({ baseUrl: url });
   const first = failureIn(await call("service_get_me"));

@@ -307,7 +307,7 @@ test("a message of more than 8 MiB is answered 413, whether it says so or not, a
 });
 
 describe("a client of 2025", () => {
-  test("needs no session: each request stands alone", async () => {
+  test("needs no session, because requests are independent", async () => {
     const { post } = await served();
     const begun = await post(INITIALIZE);
     expect(begun.headers.get("mcp-session-id")).toBeNull();

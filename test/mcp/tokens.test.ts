@@ -53,7 +53,7 @@ test("a token keeps its access from look-up to look-up", async () => {
   expect(await tokens.check("good")).toBe(access);
 });
 
-test("however many strangers come, a token that was accepted stays known", async () => {
+test("an accepted token stays in the cache, however many unknown tokens arrive", async () => {
   const { answers, asked, check, tokens } = remembered();
   answers.set("good", "yes");
   await check("good");

@@ -41,7 +41,7 @@ describe.each(ways)("over %s", (way, connect) => {
     expect(failed).toMatchObject({ code: "NOT_FOUND", status: 404, retryable: false });
   });
 
-  test("an unknown tool is an error of the protocol that lists the known ones", async () => {
+  test("an unknown tool is a protocol error that lists the known tools", async () => {
     const { url, calls } = await serve(json(200, {}));
     const client = await connect({ url, apiKey, scopes: everyScope });
     const strange = ["service_get_mee", "__proto__", "toString", "", "x".repeat(4_000)];

@@ -33,7 +33,7 @@ describe.skipIf(missing !== "")(`promtool${missing}`, () => {
     expect(fired).toEqual(new Set(rules.map(({ alert }) => alert)));
   });
 
-  test("finds nothing to mend in the metrics of a bot", async () => {
+  test("has no complaints about a bot's metrics", async () => {
     const world = new World();
     const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
     const bot = await world.start({ databaseUrl, maxRequestsPerMinute: 60 });

@@ -19,7 +19,7 @@ export function readScrape(text: string): ReadonlyMap<string, Family> {
     const [, name = "", help = ""] = /^# HELP (\S+) (.*)$/.exec(line) ?? [];
     const [, typed, type = ""] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
     if (name !== "") {
-      if (families.has(name)) throw new Error(`${name} is there twice`);
+      if (families.has(name)) throw new Error(`duplicate metric ${name}`);
       current = { name, help, type: "", samples: [] };
     } else if (typed !== undefined && typed === current?.name) {
       current = { ...current, type };

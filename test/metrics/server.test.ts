@@ -121,7 +121,7 @@ describe("a bot", () => {
     expect((await fetch(`${bot.url}/metrics`)).status).toBe(404);
   });
 
-  test("does not start where the port is taken, and says which variable it is", async () => {
+  test("does not start if the port is taken, and names the variable", async () => {
     const metricsPort = await takenPort();
     const bot = new Bot({ ...options, metricsPort });
     await expect(bot.start({ standalone: false })).rejects.toMatchObject({
@@ -159,7 +159,7 @@ describe("a bot", () => {
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
-  test("has counters of its own: two in one process do not add up", async () => {
+  test("has its own counters, even if two bots share a process", async () => {
     const world = new World();
     const [one, other] = [await world.start(), await world.start()];
     await world.deliver(one, [dm("1")]);

@@ -96,7 +96,7 @@ describe("docs/operate/channels.md", () => {
   });
 });
 
-test("a subscriber of one bot hears its own messages alone, until it ends", () => {
+test("a subscriber of one bot gets only that bot's messages, until it unsubscribes", () => {
   const [one, another] = [{}, {}];
   const heard: (object | undefined)[] = [];
   const end = subscribe(one, { transaction: ({ bot }) => void heard.push(bot) });

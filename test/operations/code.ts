@@ -21,7 +21,7 @@ export function longestStopMs(drainMs: number = defaults.drainMs): number {
   );
   const graceMs = optionDefaults.shutdownGraceMs;
   if (graceMs !== Number(seconds) * 1000)
-    throw new Error("docs/deploy/overview.md has another grace period");
+    throw new Error("docs/deploy/overview.md states a different grace period");
   return Math.max(graceMs, drainMs) + Number(more) * 1000;
 }
 

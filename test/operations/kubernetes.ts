@@ -163,7 +163,8 @@ export class Manifest {
 
   get bot(): Container {
     const [bot, ...more] = this.pod.containers;
-    if (bot === undefined || more.length > 0) throw new Error("not one container");
+    if (bot === undefined || more.length > 0)
+      throw new Error("the pod must have exactly one container");
     return bot;
   }
 

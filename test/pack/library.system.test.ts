@@ -85,7 +85,7 @@ describe("the packed library", { timeout: 120_000 }, () => {
     }
   });
 
-  test("package.json says nothing that is of use in development alone", async () => {
+  test("package.json contains nothing that is only for development", async () => {
     const published = JSON.parse(entries.get("package/package.json")?.text ?? "");
     const own = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
     for (const field of ["name", "version", "type", "engines", "bin", "exports", "dependencies"]) {
@@ -96,7 +96,7 @@ describe("the packed library", { timeout: 120_000 }, () => {
     }
   });
 
-  test("every command is executable and says what runs it", () => {
+  test("every command is executable and has a shebang", () => {
     const { bin } = JSON.parse(entries.get("package/package.json")?.text ?? "");
     for (const path of Object.values<string>(bin)) {
       const command = entries.get(`package/${path}`);
@@ -115,7 +115,7 @@ describe("the packed library", { timeout: 120_000 }, () => {
     for (const path of paths) expect(entries.has(path.replace("./", "package/")), path).toBe(true);
   });
 
-  test("the client works on its own, and brings along neither the database nor a web server", async () => {
+  test("the client works on its own, and loads neither the database nor a web server", async () => {
     // The folder is inside the checkout, so that Node finds the dependencies.
     const cache = join(root, "node_modules", ".cache");
     await mkdir(cache, { recursive: true });

@@ -215,7 +215,7 @@ describe("a bot that is killed in bot.catch", () => {
     expect((await next.status()).inbox?.deadLetters).toBe(1);
   });
 
-  test("again by what it does is not run for ever", async () => {
+  test("again because of its own effects is not run forever", async () => {
     const world = new World();
     const seen: string[] = [];
     // Kill each bot at the step that its handler or error boundary has reached.

@@ -266,7 +266,7 @@ describe("7. stopping is boring", () => {
   });
 });
 
-describe("8. a restore says nothing twice", () => {
+describe("8. a restore sends nothing twice", () => {
   test("an inbox from a backup adopts the answers that the lost bot has sent since", async () => {
     const world = new World();
     const options = { delivery: "auto", startFrom: "oldest" } as const;

@@ -80,7 +80,7 @@ describe("the loop guard", () => {
     expect(scene.exchange()).toBe(1_000);
   });
 
-  test("lets other people and other conversations through", () => {
+  test("lets other users and other conversations through", () => {
     const scene = new Scene({ answers: 1 });
     scene.exchange();
     expect(scene.exchange()).toBe(MINUTE);

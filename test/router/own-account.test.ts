@@ -87,7 +87,7 @@ describe("the bot's own account", () => {
     expect(account.hasCaused(event)).toBe(true);
   });
 
-  test("is learnt from the author of a comment that the bot made, until the profile says otherwise", async () => {
+  test("is learned from the author of the bot's comment, until the profile differs", async () => {
     const { account, comment, clock, platform } = setUp();
     platform.refuse({ code: "AWAY", status: 503, path: "/me" });
     expect(await comment("bot")).toBe(false);

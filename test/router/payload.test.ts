@@ -49,7 +49,7 @@ test("an event that does not fit is refused with the path, without the texts in 
   expect(message).not.toContain("secret");
 });
 
-test("texts of the value are taken out of what a library says", async () => {
+test("the value's text is removed from a library's error", async () => {
   const quoting: StandardSchemaV1 = {
     "~standard": {
       version: 1,

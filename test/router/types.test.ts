@@ -109,7 +109,7 @@ test("the state of a bot is what its schema returns", () => {
   expect(() => new Bot({ env: {}, state: {} as never })).toThrow("state must be a Standard Schema");
 });
 
-test("a handler in a file of its own names its context", () => {
+test("a handler in its own file names its context", () => {
   interface State {
     count: number;
   }

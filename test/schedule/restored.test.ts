@@ -31,7 +31,7 @@ async function restore(world: World, backup: string): Promise<void> {
   await world.clock.advance(60_000);
 }
 
-test("a timer of the backup that the lost bot has fired is not said again", async () => {
+test("a timer in the backup that the lost bot has fired sends nothing again", async () => {
   const world = new World();
   const lost = await world.startBot(remind);
   await world.deliver(lost, world.write("ada", "tea"));
@@ -47,7 +47,7 @@ test("a timer of the backup that the lost bot has fired is not said again", asyn
   expect((await next.status()).inbox).toMatchObject({ pending: 0, deadLetters: 0 });
 });
 
-test("a timer that a repeated event sets again is not said again", async () => {
+test("a timer that a repeated event sets again sends nothing again", async () => {
   const world = new World();
   const lost = await world.startBot(remind);
   const backup = world.copyInbox();

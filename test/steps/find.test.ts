@@ -299,7 +299,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
   });
 
-  test("stays unknown when there is too much to read: a person must look", async () => {
+  test("stays unknown when there is too much to read, so an operator must decide", async () => {
     const endless = Array.from({ length: 30 }, (_, index) => [{ id: String(index), text: "x" }]);
     const { client, asked } = clientFor(endless);
     await expect(find(client, intent())).rejects.toMatchObject({
@@ -309,7 +309,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     expect(asked.length).toBeLessThan(30);
   });
 
-  test("stays unknown when the cursor of each page is the same: a person must look", async () => {
+  test("stays unknown when every page has the same cursor, so an operator must decide", async () => {
     const { client, asked } = clientFor([[{ id: "x_1" }]], { cursor: "0" });
     await expect(find(client, intent())).rejects.toMatchObject({
       code: "STEP_UNCERTAIN",
@@ -483,7 +483,7 @@ describe("a post that an earlier run may have made", () => {
     });
   });
 
-  test.each([403, 404])("is left to a person when the feed answers %i", async (status) => {
+  test.each([403, 404])("is left to an operator when the feed responds with %i", async (status) => {
     await expect(findPost(refusing(status), intent())).rejects.toMatchObject({
       code: "STEP_UNCERTAIN",
     });

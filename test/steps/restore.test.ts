@@ -186,7 +186,7 @@ describe("an event", () => {
 });
 
 describe("what the log brings after a restore", () => {
-  test("says nothing about the webhook, for what was acknowledged is not delivered again", async () => {
+  test("proves nothing about the webhook, because acknowledged events are not delivered again", async () => {
     await restored();
     for (const id of ["1", "2", "3"]) platformLog.add(id, "dm.message", START - HOUR);
     const bot = await start();

@@ -150,7 +150,7 @@ describe("a reply that is new to a restored inbox", () => {
   });
 });
 
-describe("a step of one's own that is new to a restored inbox", () => {
+describe("a custom step that is new to a restored inbox", () => {
   const parked = {
     code: "STEP_UNCERTAIN",
     message: expect.stringMatching(/restored from a backup.*"charge".*inbox retry 1 --assume done/),
@@ -166,7 +166,7 @@ describe("a step of one's own that is new to a restored inbox", () => {
     expect(await (await run()).run(own)).toBe(7);
   });
 
-  test("runs once a person has said that it did not take effect, also after it failed then", async () => {
+  test("runs once an operator has decided that it did not take effect, even after it fails then", async () => {
     await expect((await run()).run(world.own(() => 7))).rejects.toMatchObject(parked);
     await world.inbox.bury(world.claim, "uncertain");
     await world.inbox.admin.retry("1", { assume: "absent" });
@@ -176,7 +176,7 @@ describe("a step of one's own that is new to a restored inbox", () => {
     expect(await (await again()).run(world.own(() => 7))).toBe(7);
   });
 
-  test("gives undefined once a person has said that it did", async () => {
+  test("returns undefined once an operator has decided that it did", async () => {
     await expect((await run()).run(world.own(() => 7))).rejects.toMatchObject(parked);
     await world.inbox.bury(world.claim, "uncertain");
     await world.inbox.admin.retry("1", { assume: "done" });
@@ -202,7 +202,7 @@ describe("a post that is not found", () => {
     expect(world.platform.size).toBe(0);
   });
 
-  test("is made once a person has said that it was not", async () => {
+  test("is made once an operator has decided that it was not", async () => {
     await expect((await run()).run(post())).rejects.toBe(uncertain);
     await world.inbox.bury(world.claim, "uncertain");
     await world.inbox.admin.retry("1", { assume: "absent" });

@@ -47,7 +47,7 @@ async function dieBeforeSending(): Promise<void> {
   await world.underWay();
 }
 
-describe("a process that stands still between the intent of a reply and the request", () => {
+describe("a process that is suspended between a reply's intent and its request", () => {
   test("a stale step does not send once another owner has the event and has sent", async () => {
     await world.begin();
     const frozen = world.claim;

@@ -27,7 +27,7 @@ const doubts: readonly (readonly [string, Error])[] = [
 ];
 
 describe.each(doubts)("a step that cannot be looked for, after %s", (_name, error) => {
-  test("is uncertain at once, and says why and how to settle it", async () => {
+  test("is uncertain at once, with the reason and the remedy", async () => {
     const charge = vi.fn(() => Promise.reject(error));
     const failed = (await world.begin()).run(world.own(charge));
     await expect(failed).rejects.toMatchObject({ code: "STEP_UNCERTAIN", cause: error });
@@ -114,7 +114,7 @@ describe("after an answer, no call is under way", () => {
     },
   );
 
-  test("which a new process does not know", async () => {
+  test("unknown to a new process", async () => {
     const error = new ApiError("oops", { status: 500 });
     await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
     await expect((await world.handOver()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({

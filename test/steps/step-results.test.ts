@@ -120,7 +120,7 @@ describe("a result that JSON cannot keep", () => {
     expect(runs).toBe(1);
   });
 
-  test("makes a dead letter of the first run, also when a person retries it as it is", async () => {
+  test("makes the event a dead letter in the first run, even when an operator retries it unchanged", async () => {
     let runs = 0;
     const step = world.own(() => (runs++ === 0 ? value : undefined));
     const { inbox, dispatcher } = harness(({ steps }) => steps.run(step));
@@ -133,7 +133,7 @@ describe("a result that JSON cannot keep", () => {
     expect(runs).toBe(1);
   });
 
-  test("is settled by a person: the handler goes on without the result", async () => {
+  test("is settled by an operator, and the handler continues without the result", async () => {
     let runs = 0;
     const results: unknown[] = [];
     const step = world.own(() => (runs++ === 0 ? value : undefined));
@@ -149,7 +149,7 @@ describe("a result that JSON cannot keep", () => {
     expect(runs).toBe(1);
   });
 
-  test("of a step that may be repeated lets a person retry the event", async () => {
+  test("of a repeatable step lets an operator retry the event", async () => {
     const kept: unknown[] = [value, "mended"];
     const step = world.own(() => kept.shift(), { repeatable: true });
     const { inbox, dispatcher } = harness(({ steps }) => steps.run(step));

@@ -18,7 +18,7 @@ describe("a step", () => {
     expect(world.platform.size).toBe(1);
   });
 
-  test("keeps its result even when the retried handler would say something else", async () => {
+  test("keeps its result even if the retried handler's text differs", async () => {
     await (await world.begin()).run(world.reply("reply/1", "hi"));
     expect(await (await world.begin()).run(world.reply("reply/1", "other words"))).toBe("m_1");
     expect([...world.platform.values()]).toEqual(["hi"]);
@@ -137,7 +137,7 @@ describe("after the process died inside a step", () => {
     expect(world.platform.size).toBe(2);
   });
 
-  test("the search waits until the request can no longer be in flight: the event is put off", async () => {
+  test("the search waits until the request can no longer be in flight, so the event is postponed", async () => {
     const steps = await world.begin();
     void steps.run(world.reply("reply/1", "hi", died));
     await world.underWay();
@@ -178,7 +178,7 @@ describe("after the process died inside a step", () => {
     expect(await next().run(world.reply("reply/1", "hi"))).toBe("m_1");
   });
 
-  test("a step that cannot be looked for is uncertain, for a person to decide", async () => {
+  test("a step that cannot be searched for is uncertain, and an operator must decide", async () => {
     const step: Step<number> = {
       name: "step/charge",
       run: () => new Promise<never>(() => undefined),
@@ -194,7 +194,7 @@ describe("after the process died inside a step", () => {
     });
   });
 
-  test("a step that a person has settled as done gives nothing, and is not made again", async () => {
+  test("a step that an operator has settled as done returns nothing and does not run again", async () => {
     void (await world.begin()).run(world.reply("reply/1", "hi", died));
     await world.underWay();
     await world.inbox.bury(world.claim, "STEP_UNCERTAIN");

@@ -111,7 +111,7 @@ describe("after a reply that is refused", () => {
     expect(texts()).toEqual(["reply reply/1"]);
   });
 
-  test("the same run may say something else", async () => {
+  test("the same run may send a different text", async () => {
     const steps = runOf(0);
     await expect(steps.run(answer("comment", "reply/1", refused))).rejects.toThrow("refused");
     await steps.run(answer("comment", "reply/2"));

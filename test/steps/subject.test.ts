@@ -18,7 +18,7 @@ describe("the comment of an event", () => {
     expect(new Set(refs.map((one) => one?.kindRef)).size).toBe(3);
   });
 
-  test("is another one for another person", () => {
+  test("differs between users", () => {
     const other = { ...comment, actor: { username: "ben", name: "Ben" } };
     expect(subject("reply", other)?.ref).not.toBe(subject("reply", comment)?.ref);
   });

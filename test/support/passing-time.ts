@@ -43,7 +43,8 @@ export class PassingTime {
   /** Moves the clock until the condition holds. @throws {Error} after an hour of clock time */
   async until(holds: () => boolean | Promise<boolean>): Promise<void> {
     for (const end = this.clock.now() + MAX_WAIT_MS; !(await holds()); ) {
-      if (this.clock.now() >= end) throw new Error("an hour of the clock has passed in vain");
+      if (this.clock.now() >= end)
+        throw new Error("the condition did not hold within an hour of clock time");
       await this.pass(STEP_MS);
     }
   }

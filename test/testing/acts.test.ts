@@ -11,7 +11,7 @@ function answerAll(bot: Bot): void {
 }
 
 describe("a direct message", () => {
-  test("is answered in the conversation of its person", async () => {
+  test("is answered in its user's conversation", async () => {
     const bot = await startBot(answerAll);
     const { event, replies } = await bot.dm("hi", { from: "ben" });
     expectTypeOf(event).toEqualTypeOf<EventOf<"dm.message">>();
@@ -24,7 +24,7 @@ describe("a direct message", () => {
     expect(bot.sent).toEqual([{ kind: "dm", conversationId, text: "to dm.message" }]);
   });
 
-  test("is from ada, unless it says otherwise; @ and capitals are those of the platform", async () => {
+  test("is from ada by default; @ and capitals follow the platform's rules", async () => {
     const bot = await startBot(() => undefined);
     const people = [await bot.dm("hi"), await bot.dm("hi", { from: "@Ada" })];
     const names = people.map(({ event }) => event.payload.from.username);
@@ -205,7 +205,7 @@ test("ids are in the order in which events happen, however they are made", async
   expect(late).toEqual([false, false, false]);
 });
 
-test("the compiler knows what each act takes", () => {
+test("the compiler checks each act's options", () => {
   const check = (bot: TestBot) => {
     // @ts-expect-error A message is not on a post.
     void bot.dm("hi", { postId: "p_1" });

@@ -56,7 +56,7 @@ describe("a code of section 7", () => {
   });
 });
 
-test("a path or a method says which calls; others are answered", async () => {
+test("a path or a method selects the calls; others succeed", async () => {
   const { client, platform } = scene();
   platform.refuse({ code: "NOT_FOUND", path: "/posts/*/comments" });
   platform.refuse({ code: "TOO_LONG", method: "POST", path: "/posts" });
@@ -69,7 +69,7 @@ test("a path or a method says which calls; others are answered", async () => {
   await client.posts.comment("p_1", { text });
 });
 
-test("times says how often, and several refusals come in order", async () => {
+test("`times` sets how often, and several refusals come in order", async () => {
   const { client, platform } = scene();
   platform.refuse({ code: "TOO_LONG", times: 2 });
   platform.refuse({ code: "BLOCKED", times: Number.POSITIVE_INFINITY });

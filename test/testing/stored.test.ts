@@ -26,7 +26,7 @@ async function counting(test: TestOptions = {}) {
 }
 
 describe("state", () => {
-  test("is that of the conversation of a person, or that of a key", async () => {
+  test("is that of a user's conversation, or that of a key", async () => {
     const bot = await counting();
     await bot.dm("1");
     await bot.dm("2");
@@ -47,13 +47,13 @@ describe("state", () => {
     await bot.close();
   });
 
-  test("of a person who has sent nothing is refused", async () => {
+  test("of a user who has sent nothing is rejected", async () => {
     const bot = await counting();
     await expect(bot.state({ from: "cleo" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await bot.close();
   });
 
-  test("of a bot with lanes of its own is found as well", async () => {
+  test("of a bot with custom lanes is found as well", async () => {
     const bot = await testBot((options) => {
       const made = new Bot({ ...options, state: schema, lane: () => "everybody" });
       return made.on("dm.message", async (ctx) => {

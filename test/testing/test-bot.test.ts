@@ -165,7 +165,7 @@ describe("a handler that fails", () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  test("has not said anything twice", async () => {
+  test("has not sent anything twice", async () => {
     const bot = await startBot((made) =>
       made.on("dm.message", async (ctx) => {
         await ctx.reply("hello");
@@ -180,7 +180,7 @@ describe("a handler that fails", () => {
 });
 
 describe("sent", () => {
-  test("is everything that the bot has said, in order, and nothing else", async () => {
+  test("is everything that the bot has sent, in order, and nothing else", async () => {
     const bot = await startBot((made) => {
       made.on("dm.message", (ctx) => ctx.reply(`you said ${ctx.payload.excerpt}`));
       made.on("mention", (ctx) => ctx.reply("thanks"));
@@ -193,15 +193,15 @@ describe("sent", () => {
     ]);
   });
 
-  test("is empty when the bot has said nothing", async () => {
+  test("is empty if the bot has sent nothing", async () => {
     const bot = await startBot(() => undefined);
     await bot.deliver(message);
     expect(bot.sent).toEqual([]);
   });
 });
 
-describe("the platform that stands in", () => {
-  test("lists what the bot has said, so that it can be read again", async () => {
+describe("the test platform", () => {
+  test("lists what the bot has sent, so that the bot can read it again", async () => {
     const texts: unknown[] = [];
     const bot = await startBot((made) =>
       made.on(["dm.message", "mention"], async (ctx) => {
@@ -233,7 +233,7 @@ describe("the platform that stands in", () => {
     await expect(client.dms.messages("c_3")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("knows who the bot is, and has the events in its log that were delivered", async () => {
+  test("has the bot's profile, and the delivered events in its log", async () => {
     const bot = await startBot(() => undefined);
     await bot.follow();
     const { client } = bot.bot;
@@ -288,7 +288,7 @@ test("an unavailable platform fails a handler at once, with any clock", async ()
   expect(await promise).toMatchObject({ status: 503 });
 });
 
-test("requests of handlers are retried as often as the option says", async () => {
+test("handlers' requests are retried as often as the option allows", async () => {
   const calls: string[] = [];
   const bot = await startBot(
     (made) =>
@@ -309,7 +309,7 @@ test("requests of handlers are retried as often as the option says", async () =>
   expect(calls.filter((path) => path.endsWith("/messages"))).toHaveLength(2);
 });
 
-test("two bots under test know nothing of each other", async () => {
+test("two bots under test are independent", async () => {
   const answer = (made: Bot) => void made.on("dm.message", (ctx) => ctx.reply("hello"));
   const [one, other] = await Promise.all([startBot(answer), startBot(answer)]);
   await one.deliver({ ...message, id: "1" });
@@ -329,7 +329,7 @@ test("nothing of the environment is read", async () => {
 });
 
 describe("a bot that cannot be tested", () => {
-  test("says why it cannot start", async () => {
+  test("reports why it cannot start", async () => {
     const start = testBot((options) => new Bot({ ...options, databaseUrl: "nowhere" }));
     await expect(start).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
@@ -352,7 +352,7 @@ describe("a bot that cannot be tested", () => {
     await expect(start).rejects.toMatchObject({ code: "ALREADY_STARTED" });
   });
 
-  test("because it is closed, says so", async () => {
+  test("because it is closed, reports that", async () => {
     const bot = await startBot(() => undefined);
     await bot.close();
     const closed = { code: "NOT_STARTED", message: expect.stringContaining("closed") };
@@ -368,7 +368,7 @@ test("createBot may be asynchronous", async () => {
   await bot.close();
 });
 
-test("the clock stands at the given time", async () => {
+test("the clock starts at the given time", async () => {
   for (const now of ["2026-11-23T08:00:00Z", new Date("2026-11-23T08:00:00Z"), 1_795_420_800_000]) {
     const bot = await startBot(() => undefined, {}, { now });
     expect(new Date(bot.clock.now()).toISOString()).toBe("2026-11-23T08:00:00.000Z");
@@ -378,7 +378,7 @@ test("the clock stands at the given time", async () => {
   );
 });
 
-test("payloads of known types are checked by the compiler, others are not", () => {
+test("the compiler checks the payloads of known types only", () => {
   expectTypeOf<DmMessagePayload>().toExtend<TestEvent<"dm.message">["payload"]>();
   expectTypeOf<TestEvent<"whisper">["payload"]>().toEqualTypeOf<object>();
   // @ts-expect-error The message has no conversation.

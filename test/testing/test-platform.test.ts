@@ -11,7 +11,7 @@ const hello = (from: object, conversationId: string) => ({
 const activity = { actor: ada, entityType: "post", entityId: "post of mine", excerpt: "nice" };
 
 describe("things have the names that events have for them", () => {
-  test("a conversation, its message and its person", async () => {
+  test("a conversation, its message and its user", async () => {
     const { client, platform } = scene();
     platform.happen(hello({ ...ben, username: "Ben Ö" }, "c/2 ü"));
     const [conversation] = (await client.dms.conversations()).items;
@@ -24,7 +24,7 @@ describe("things have the names that events have for them", () => {
     expect(await client.users.get("Ben Ö")).toMatchObject({ username: "Ben Ö", isBot: false });
   });
 
-  test("a person may have several conversations", async () => {
+  test("a user may have several conversations", async () => {
     const { client, platform } = scene();
     platform.happen(hello(ada, "c_2"));
     const peers = (await client.dms.conversations()).items.map(({ id, peer }) => [

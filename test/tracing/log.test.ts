@@ -98,7 +98,7 @@ test("events of one delivery share the id, of two they do not; a repeat leaves i
   expect(linesOf(world.records, await trace("evt_3"))).toEqual(["delivery", "handled"]);
 });
 
-test("a page of the log that brings something has an id of its own", async () => {
+test("a log page with new events has its own id", async () => {
   const world = new World();
   const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
     ...{ delivery: "polling", startFrom: "oldest" },

@@ -126,7 +126,7 @@ describe("a delivery from a sender that traces", () => {
   });
 });
 
-test("a retry by the next process is in the trace of the delivery, and what failed says so", async () => {
+test("a retry by the next process is in the delivery's trace, and the failed span has an error", async () => {
   const world = new World();
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
   const options = { tracing: "on", databaseUrl } as const;
@@ -169,7 +169,7 @@ test("a retry by the next process is in the trace of the delivery, and what fail
   expect(outcomes).toEqual(["made", "recorded"]);
 });
 
-test("events from the log are below its reading; a reading that brings nothing is no span", async () => {
+test("events from the log are below the span of its reading; a reading without new events has no span", async () => {
   const world = new World();
   const read = Promise.withResolvers<void>();
   const bot = await world.start(
@@ -199,7 +199,7 @@ test("events from the log are below its reading; a reading that brings nothing i
   expect(lines).toEqual(expect.arrayContaining(["page", "step", "handled"]));
 });
 
-test("an audit that finds what the webhook has brought is no span", async () => {
+test("an audit that finds only delivered events has no span", async () => {
   const world = new World();
   const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
     ...{ tracing: "on", delivery: "auto", startFrom: "oldest", auditIntervalMs: 5_000 },
@@ -235,7 +235,7 @@ test("what was stored by a bot that did not trace is a trace of its own, which n
   expect(span?.traceId).not.toBe(id);
 });
 
-test("a request that is tried again has a span for each try, and what is put off is no failure of the event", async () => {
+test("a retried request has a span per try, and postponing an event is not a failure", async () => {
   const world = new World();
   const bot = await world.start(
     (bot) => bot.on("dm.message", async (ctx) => void (await ctx.client.posts.get("p_1"))),

@@ -115,7 +115,7 @@ test("several secrets of a rotation are counted", async () => {
   expect(JSON.stringify(found)).toContain("SERVICE_WEBHOOK_SECRET has 2 secrets");
 });
 
-test("a token that goes to another machine over plain http is a warning, and no failure of its own", async () => {
+test("a token sent to another machine over plain http is a warning, not a failure", async () => {
   // 0.0.0.0 reaches this machine, but is not a loopback address.
   expect((await troubleAt(access({ url: "http://0.0.0.0:2" }))).slice(1)).toEqual([
     {

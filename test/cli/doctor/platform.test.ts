@@ -40,7 +40,7 @@ describe("the platform", () => {
     ]);
   });
 
-  test("something else at the address is reported", async () => {
+  test("another server at the URL is reported", async () => {
     const url = await serve((_request, response) => void response.writeHead(404).end("not here"));
     const examined = await examine(access({ url }));
     expect(examined.code).toBe(1);

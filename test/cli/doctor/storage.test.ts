@@ -129,7 +129,7 @@ describe("a file", () => {
     ]);
   });
 
-  test("is reported by the doctor, with what waits for a person", async () => {
+  test("is reported by the doctor, with the events that wait for an operator", async () => {
     const cwd = temporaryFolder();
     const file = join(cwd, "bot.db");
     const inbox = new SqliteInbox({ file });

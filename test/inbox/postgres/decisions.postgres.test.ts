@@ -69,7 +69,7 @@ test("a decision whose lanes are never found is given up after some tries, and s
     write: async () => 0,
     run: async (script) => {
       tries += 1;
-      if (tries > 1_000) throw new Error("it is tried for ever");
+      if (tries > 1_000) throw new Error("the request is retried forever");
       const running = script();
       let step = running.next([]);
       while (step.done !== true) {

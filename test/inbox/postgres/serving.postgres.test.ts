@@ -101,7 +101,7 @@ test("nothing is copied to where such a bot is", async () => {
   await target.begin("elsewhere");
 });
 
-test("one that has said that it ends is not counted", async () => {
+test("a bot that has announced its end is not counted", async () => {
   const place = await emptyPlace();
   const bot = await openAt(place);
   await bot.shared.beat(HERE, undefined);

@@ -269,7 +269,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     expect(statements).toHaveLength(12);
   });
 
-  test("an event without effects: no statement of its way knows states or timers", async () => {
+  test("an event without effects runs no statement on states or timers", async () => {
     const { inbox, statements } = await watched();
     statements.length = 0;
     await oneEvent(inbox, "1");

@@ -141,7 +141,7 @@ describe("two processes on one inbox", () => {
     expect(await Promise.all([adopting, alsoAdopting])).toEqual(["adopted", "taken"]);
   });
 
-  test("know what the other is in the middle of", async () => {
+  test("see the other's requests in flight", async () => {
     const { one, other, clock } = await two();
     await one.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
     const mine = first(await one.claim(1, LEASE));

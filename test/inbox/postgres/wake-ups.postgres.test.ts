@@ -14,8 +14,8 @@ const port = (place: Place) => Number(new URL(place.url).port);
 /** A clock for waits that are not under test. In real time, they would take too long. */
 const still = () => new ManualClock(1_800_000_000_000);
 
-describe("a process hears", () => {
-  test("that another one has stored something, and of its own once", async () => {
+describe("a process is notified", () => {
+  test("that another process has stored events, and only once of its own", async () => {
     const place = await emptyPlace();
     const one = await openAt(place, { clock: still() });
     const other = await openAt(place, { clock: still() });

@@ -36,7 +36,7 @@ export async function runSuite(
       }),
     );
   } catch (error) {
-    throw new Error(`The suite has left no results:\n${output}`, { cause: error });
+    throw new Error(`The suite wrote no results:\n${output}`, { cause: error });
   }
 }
 

@@ -46,7 +46,7 @@ function tools() {
   return { platform, call: connectDirectly({ baseUrl: "http://platform.test", fetch }) };
 }
 
-test("an argument of a wrong kind is refused by its name, and the platform hears nothing", async () => {
+test("an argument of the wrong type is rejected by name, and the platform gets no request", async () => {
   const { platform, call } = tools();
   let tried = 0;
   for (const { name, inputSchema } of listTools(allTools)) {

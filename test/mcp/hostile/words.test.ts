@@ -86,7 +86,7 @@ describe.each(everyTool)("%s", (name, args) => {
     return await connectDirectly({ baseUrl: "http://platform.test", fetch })(name, args);
   }
 
-  test("a text of people stays in its quotation marks, on its line, and unchanged as data", async () => {
+  test("user text stays in its quotation marks, on its line, and unchanged as data", async () => {
     const plain = await ask(answers("a b")[name]);
     for (const text of texts) {
       const body = answers(text)[name];

@@ -16,7 +16,7 @@ export interface Place {
 export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   const response = await fetch(`${inject("postgres")}/${version}`);
   const answer = await response.text();
-  if (!response.ok) throw new Error(`PostgreSQL ${version} cannot be had: ${answer}`);
+  if (!response.ok) throw new Error(`PostgreSQL ${version} is not available: ${answer}`);
   return { url: answer, schema: `test_${randomBytes(8).toString("hex")}` };
 }
 
