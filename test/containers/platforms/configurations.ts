@@ -191,7 +191,7 @@ export async function cloudRun(): Promise<Hosting> {
   const [container] = cloudRunFile.parse(parseYaml(block)).spec.template.spec.containers;
   const page = pages.find(({ path }) => path === "docs/deploy/cloud-run.md");
   const [, grace = ""] =
-    /`createBot\(\{ shutdownGraceMs: ([\d_]+) \}\)/.exec(page?.text ?? "") ?? [];
+    /`createBot\(\{\s+shutdownGraceMs: ([\d_]+)\s+\}\)/.exec(page?.text ?? "") ?? [];
   return {
     page: "cloud-run.md",
     port: container.ports[0].containerPort,
