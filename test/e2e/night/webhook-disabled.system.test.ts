@@ -25,7 +25,7 @@ test.skipIf(!hasPromtool)(
     expect(findings).toContainEqual(
       expect.objectContaining({
         area: "bot",
-        what: expect.stringContaining("mode polling"),
+        what: expect.stringContaining("polling"),
       }),
     );
     expect(await night.inbox("stats")).toMatchObject({ pending: 0, dead: 0 });

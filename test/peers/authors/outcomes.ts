@@ -70,7 +70,7 @@ export async function posted(create: CreateAuthor, instances: number): Promise<s
   const { author, bots } = await startedInTime(create, instances);
   const posts = await times(author, () => author.posts.length);
   const ended = bots.filter((bot) => bot.hasEnded).length;
-  return ended === 0 ? posts : `${posts}, by the one instance that is left`;
+  return ended === 0 ? posts : `${posts}, by the remaining instance`;
 }
 
 /** Kills the bot during the 09:00 post, and restarts it a minute later. */
