@@ -17,7 +17,7 @@ test("each user has separate notes", async (t) => {
 });
 
 test("a reminder arrives on time, and only once", async (t) => {
-  const bot = await testBot(createBot);
+  const bot = await testBot(createBot, { now: "2026-11-23T12:00:00Z" });
   t.after(() => bot.close());
   assert.deepEqual((await bot.dm("/remind 10m tea")).replies, ["In 10m: tea"]);
   await bot.advance("9m");

@@ -68,7 +68,7 @@ export function expectAlerts(fired: Fired, fault: string, alerts: readonly strin
 }
 
 export function expectRunbook(alert: string, words: readonly string[]): void {
-  const page = runbook(alert);
+  const page = runbook(alert).replaceAll(/\s+/g, " ");
   for (const word of words) expect(page).toContain(word);
 }
 
