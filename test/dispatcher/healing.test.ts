@@ -16,7 +16,7 @@ test("an idle lane with pending events is found within a minute and handled", as
   // Writes the new event's lane, which otherwise the first claim would do.
   await inbox.heal();
   const db = new Sqlite(file);
-  db.exec("UPDATE lane SET ready_at = NULL, pending = 0");
+  db.exec("UPDATE lane SET ready_at = NULL");
   db.close();
 
   const seen: string[] = [];

@@ -1,4 +1,4 @@
--- user_version 3, auto_vacuum 2
+-- user_version 4, auto_vacuum 2
 
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
 
@@ -44,22 +44,17 @@ CREATE TABLE event (
   done_at INTEGER,
   error TEXT,
   reason TEXT
-  , trace TEXT) STRICT;
+  , trace TEXT, leased_until INTEGER) STRICT;
 
 CREATE TABLE lane (
   key TEXT PRIMARY KEY,
-  pending INTEGER NOT NULL DEFAULT 0,
   ready_at INTEGER,
-  owner TEXT,
-  fence INTEGER NOT NULL DEFAULT 0,
-  claimed INTEGER,
   done_ord TEXT,
   done_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE resting_lane (
   key TEXT PRIMARY KEY,
-  fence INTEGER NOT NULL,
   done_ord TEXT,
   done_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -99,7 +94,8 @@ CREATE TABLE webhook_type (
 
 CREATE TRIGGER lane_wakes AFTER INSERT ON lane WHEN EXISTS (SELECT 1 FROM resting_lane WHERE key = NEW.key)
   BEGIN
-  UPDATE lane SET (fence, done_ord, done_at) =
-  (SELECT max(NEW.fence, fence), done_ord, done_at FROM resting_lane WHERE key = NEW.key)
+  UPDATE lane SET (done_ord, done_at) = (
+  SELECT max(coalesce(NEW.done_ord, ''), coalesce(done_ord, '')), coalesce(NEW.done_at, done_at)
+  FROM resting_lane WHERE key = NEW.key)
   WHERE key = NEW.key;
   END;

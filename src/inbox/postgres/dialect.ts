@@ -13,13 +13,40 @@ const ended = {
 
 const done = (index: string) => `${index} AND event.state = 'done'`;
 
+const isAnyOf = (column: string, list: string) => `${column} = ANY (${list}::text[])`;
+
+const CLAIMED = "lane.owner IS NOT NULL AND lane.claimed = event.seq";
+
 /** PostgreSQL dialect, with the indexes of the PostgreSQL schema. */
 export const dialect: Dialect = {
   locksRows: true,
   lockText: "SELECT pg_advisory_xact_lock(1936876644, hashtext($1))",
   hasTable:
     "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('{schema}') AND relname = $1",
-  isAnyOf: (column, list) => `${column} = ANY (${list}::text[])`,
+  held: "FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3",
+  isClaimed: CLAIMED,
+  isLeased: `${CLAIMED} AND lane.ready_at > {now}`,
+  leaseEnds: "",
+  isLaneLeased: "lane.owner IS NOT NULL AND lane.ready_at > {now}",
+  // A lease is kept.
+  enterLanes: `
+      INSERT INTO {schema}.lane (key, pending, ready_at, fence)
+      SELECT lane, count(*), 0, max(fence) FROM {schema}.event WHERE ${isAnyOf("id", "$1")} GROUP BY lane ORDER BY lane
+      ON CONFLICT (key) DO UPDATE SET pending = lane.pending + excluded.pending,
+        fence = CASE WHEN lane.owner IS NULL AND lane.fence < excluded.fence THEN excluded.fence ELSE lane.fence END,
+        ready_at = CASE WHEN lane.owner IS NULL AND ${isAnyOf("lane.key", "$2")} THEN 0
+                        ELSE coalesce(lane.ready_at, 0) END`,
+  // A run with an expired lease may still be active. Without an owner, its claim is void.
+  leaveLanes: `
+      UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = {now},
+        owner = CASE WHEN ${isAnyOf("lane.key", "$2")} THEN NULL ELSE lane.owner END,
+        ready_at = CASE WHEN lane.owner IS NOT NULL AND NOT ${isAnyOf("lane.key", "$2")} THEN lane.ready_at
+                        WHEN lane.pending <= gone.n THEN NULL
+                        WHEN ${isAnyOf("lane.key", "$3")} THEN 0
+                        ELSE lane.ready_at END
+      FROM (SELECT lane, count(*) AS n FROM {schema}.event WHERE ${isAnyOf("id", "$1")} GROUP BY lane) AS gone
+      WHERE lane.key = gone.lane`,
+  isAnyOf,
   position: (part, text) => `strpos(${text}, ${part})`,
   indexes: {
     pending: ["event.state = 'pending'"],

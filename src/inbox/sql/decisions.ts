@@ -70,8 +70,7 @@ const statementsIn = (dialect: Dialect) => {
     find: `
       SELECT event.id, event.lane, event.state, ${is("event.body IS NOT NULL")} AS has_body,
         ${is("event.state = 'pending' OR lane.key IS NOT NULL")} AS has_lane,
-        ${is("lane.owner IS NOT NULL AND lane.claimed = event.seq")} AS claimed,
-        ${is("lane.owner IS NOT NULL AND lane.claimed = event.seq AND lane.ready_at > {now}")} AS leased,
+        ${is(dialect.isClaimed)} AS claimed, ${is(dialect.isLeased)} AS leased,
         ${is(`NOT EXISTS (
           SELECT 1 FROM {schema}.event AS other WHERE other.lane = event.lane AND other.state = 'pending'
             AND (other.ord, other.seq) < (event.ord, event.seq))`)} AS first
@@ -79,15 +78,9 @@ const statementsIn = (dialect: Dialect) => {
       ORDER BY event.id ${lock("FOR UPDATE OF event")}`,
     remakeLanes: remakeLanes(`AND ${given("event.lane")}`),
     // Runs before `revive`, which resets the events' fences, so that the fence of even a new lane continues after them.
-    // A lease is kept. If the event comes first in its lane, the lane no longer waits. Its time becomes 0, which is due
-    // on every clock, because this process and the bot may have different clocks.
-    enterLanes: `
-      INSERT INTO {schema}.lane (key, pending, ready_at, fence)
-      SELECT lane, count(*), 0, max(fence) FROM {schema}.event WHERE ${given("id")} GROUP BY lane ORDER BY lane
-      ON CONFLICT (key) DO UPDATE SET pending = lane.pending + excluded.pending,
-        fence = CASE WHEN lane.owner IS NULL AND lane.fence < excluded.fence THEN excluded.fence ELSE lane.fence END,
-        ready_at = CASE WHEN lane.owner IS NULL AND ${isAnyOf("lane.key", "$2")} THEN 0
-                        ELSE coalesce(lane.ready_at, 0) END`,
+    // If the event comes first in its lane, the lane no longer waits. Its time becomes 0, which is due on every clock,
+    // because this process and the bot may have different clocks.
+    enterLanes: dialect.enterLanes,
     // A lane's fence continues in `enterLanes`, so no two claims have the same fence.
     revive: `
       UPDATE {schema}.event SET state = 'pending', attempts = 0, crashes = 0, fence = 0, done_at = NULL
@@ -97,17 +90,8 @@ const statementsIn = (dialect: Dialect) => {
       UPDATE {schema}.event SET state = 'discarded', done_at = {now}, reason = $2,
         attempts = attempts + ${is(isAnyOf("id", "$3"))}
       WHERE ${given("id")}`,
-    // A run with an expired lease may still be active. Without an owner, its claim is void. Events queued behind the
-    // discarded event can run now.
-    leaveLanes: `
-      UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = {now},
-        owner = CASE WHEN ${isAnyOf("lane.key", "$2")} THEN NULL ELSE lane.owner END,
-        ready_at = CASE WHEN lane.owner IS NOT NULL AND NOT ${isAnyOf("lane.key", "$2")} THEN lane.ready_at
-                        WHEN lane.pending <= gone.n THEN NULL
-                        WHEN ${isAnyOf("lane.key", "$3")} THEN 0
-                        ELSE lane.ready_at END
-      FROM (SELECT lane, count(*) AS n FROM {schema}.event WHERE ${given("id")} GROUP BY lane) AS gone
-      WHERE lane.key = gone.lane`,
+    // Events queued behind the discarded event can run now.
+    leaveLanes: dialect.leaveLanes,
     settleSteps: {
       done: `
         UPDATE {schema}.step SET state = 'done', result = NULL

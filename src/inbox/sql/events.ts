@@ -54,16 +54,15 @@ interface StepRow extends Omit<StepRecord, "result" | "ref"> {
   readonly ref: string | null;
 }
 
-/** Condition for an event being handled. The current attempt is shown although it is counted only when it ends. */
-const CLAIMED = `event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq`;
-
-const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
-  event.attempts + CASE WHEN ${CLAIMED} THEN 1 ELSE 0 END AS attempts,
-  event.received_at, event.trace, event.done_at, event.error, event.reason,
-  CASE WHEN ${CLAIMED} AND lane.ready_at > {now} THEN 1 ELSE 0 END AS leased
-  FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
-
-const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;
+/** Returns the columns of an event. The current attempt is shown although it is counted only when it ends. */
+const eventIn = ({ isClaimed, isLeased }: Dialect) => {
+  const pending = (condition: string) =>
+    `CASE WHEN event.state = 'pending' AND ${condition} THEN 1 ELSE 0 END`;
+  return `event.seq, event.id, event.type, event.lane, event.state, event.source,
+    event.attempts + ${pending(isClaimed)} AS attempts,
+    event.received_at, event.trace, event.done_at, event.error, event.reason, ${pending(isLeased)} AS leased
+    FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
+};
 
 const HISTORY = `
 SELECT number, outcome, error, ended_at AS "endedAt" FROM {schema}.attempt
@@ -137,7 +136,8 @@ export class Events {
   }
 
   async show(id: string): Promise<EventDetails | undefined> {
-    const [row] = await this.#store.rows<WholeRow>(ONE, [id]);
+    const one = `SELECT event.body, ${eventIn(this.#store.dialect)} WHERE event.id = $1`;
+    const [row] = await this.#store.rows<WholeRow>(one, [id]);
     if (row === undefined) return undefined;
     const history = await this.#store.rows<AttemptRow>(HISTORY, [id]);
     const steps = await this.#store.rows<StepRow>(STEPS, [id]);
@@ -160,7 +160,7 @@ function pageOf(state: EventState | undefined, dialect: Dialect): string {
   const parts = states.flatMap((one) =>
     dialect.indexes[one].map(
       (where) =>
-        `SELECT ${timeOf(one)} AS at, ${EVENT} WHERE ${where}
+        `SELECT ${timeOf(one)} AS at, ${eventIn(dialect)} WHERE ${where}
          AND ${fits(dialect)} AND ${timeOf(one)} >= $6 AND (${timeOf(one)}, event.seq) < ($7, $8)
          ORDER BY ${timeOf(one)} DESC, event.seq DESC LIMIT $9`,
     ),

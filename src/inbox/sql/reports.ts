@@ -17,9 +17,7 @@ interface EndedRow {
   readonly discarded: number;
 }
 
-const WAITING = "lane.owner IS NULL AND lane.ready_at > {now}";
-
-const statementsIn = ({ indexes, pending, position }: Dialect) => {
+const statementsIn = ({ indexes, pending, position, leaseEnds, isLaneLeased }: Dialect) => {
   // Use only indexes, because there may be millions of rows.
   const count = (where: string) => `(SELECT count(*) FROM {schema}.event WHERE ${where})`;
   const all = (parts: readonly string[]) => parts.map(count).join(" + ");
@@ -40,12 +38,15 @@ const statementsIn = ({ indexes, pending, position }: Dialect) => {
     ),
     // Group by the events' lane, because a lane's row may not be written yet when its first event has arrived.
     lanes: `
-      SELECT count(*) - count(CASE WHEN lane.ready_at > {now} THEN 1 END) AS ready,
-        count(CASE WHEN ${WAITING} THEN 1 END) AS waiting,
-        count(CASE WHEN lane.owner IS NOT NULL AND lane.ready_at > {now} THEN 1 END) AS leased,
-        count(CASE WHEN ${WAITING} AND n > 1 THEN 1 END) AS blocked
-      FROM (SELECT lane, count(*) AS n FROM {schema}.event WHERE state = 'pending' GROUP BY lane) AS counted
-      LEFT JOIN {schema}.lane ON lane.key = counted.lane`,
+      SELECT count(CASE WHEN state = 'ready' THEN 1 END) AS ready,
+        count(CASE WHEN state = 'waiting' THEN 1 END) AS waiting,
+        count(CASE WHEN state = 'leased' THEN 1 END) AS leased,
+        count(CASE WHEN state = 'waiting' AND n > 1 THEN 1 END) AS blocked
+      FROM (SELECT n, CASE WHEN ${isLaneLeased} THEN 'leased' WHEN lane.ready_at > {now} THEN 'waiting' ELSE 'ready' END
+            AS state
+        FROM (SELECT lane, count(*) AS n ${leaseEnds} FROM {schema}.event WHERE state = 'pending' GROUP BY lane)
+          AS counted
+        LEFT JOIN {schema}.lane ON lane.key = counted.lane) AS lanes`,
   };
 };
 

@@ -7,7 +7,7 @@ import { SqlAdmin } from "./admin.ts";
 import { FIND_TIMERS } from "./effects.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper, type SweepPhase } from "./retention.ts";
-import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
+import { type Dialect, query, type Script, type SqlStore, type SqlWriteOptions } from "./store.ts";
 
 /** Maximum number of runs in an event's history. During an outage, an event may be postponed thousands of times. */
 export const MAX_HISTORY = 50;
@@ -55,8 +55,7 @@ export function toClaim(
   };
 }
 
-const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
-  const held = `FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3`;
+const statementsIn = ({ isAnyOf, locksRows, held }: Dialect) => {
   // Lock the row until the commit, so that no other process can take over the lease in between.
   const heldAndLocked = `${held} ${locksRows ? "FOR NO KEY UPDATE" : ""}`;
   const change = (assignments: string) => `
@@ -75,9 +74,9 @@ const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
       "state = 'open', result = NULL, ref = NULL, request = $6, fence = $3, started_at = {now}",
     ),
     finishStep: change("state = 'done', result = $6, ref = $7"),
+    adoptStep: `${change("state = 'done', result = $6, ref = $7")} RETURNING 1`,
     // Keep the row. After a restore, a missing row would prove nothing.
     dropStep: change(`fence = CASE WHEN step.state = 'open' THEN ${ABSENT} ELSE step.fence END`),
-    lockHeld: `SELECT key ${heldAndLocked}`,
     hasOther:
       "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $2 AND name = $3) LIMIT 1",
     // A process whose lease has expired may still be running the step. Its lane has an owner until the next claim.
@@ -156,28 +155,28 @@ export abstract class SqlInbox {
   }
 
   restartStep(claim: Claim, name: string, request: string): Promise<boolean> {
-    return this.#changeStep(this.#statements.restartStep, claim, name, request);
+    return this.#changeStep(this.#statements.restartStep, [...this.#keyOf(claim, name), request]);
   }
 
+  /** The next run finds an effect with a `ref` on the platform, so its result may be lost. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
-    return this.#changeStep(this.#statements.finishStep, claim, name, result, ref ?? null);
+    const values = [...this.#keyOf(claim, name), result, ref ?? null];
+    return this.#changeStep(this.#statements.finishStep, values, { mayBeLost: ref !== undefined });
   }
 
   dropStep(claim: Claim, name: string): Promise<boolean> {
-    return this.#changeStep(this.#statements.dropStep, claim, name);
+    return this.#changeStep(this.#statements.dropStep, this.#keyOf(claim, name));
   }
 
   /** If two steps find the same effect, one waits until the other has recorded it. */
   reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
-    const { lockHeld, hasOther, finishStep } = this.#statements;
+    const { hasOther, adoptStep } = this.#statements;
     const { lockText } = this.#store.dialect;
     const key = this.#keyOf(claim, name);
     return this.#store.run(function* (): Script<ReconcileResult> {
       if (lockText !== undefined) yield* query(lockText, ref);
       if ((yield* query(hasOther, ref, claim.id, name)).length > 0) return "taken";
-      if ((yield* query(lockHeld, ...key.slice(0, 3))).length === 0) return "lost";
-      yield* query(finishStep, ...key, result, ref);
-      return "adopted";
+      return (yield* query(adoptStep, ...key, result, ref)).length > 0 ? "adopted" : "lost";
     });
   }
 
@@ -274,12 +273,10 @@ export abstract class SqlInbox {
   /** Resolves to false if the lease was lost. */
   async #changeStep(
     statement: string,
-    claim: Claim,
-    name: string,
-    ...more: readonly (string | null)[]
+    values: readonly unknown[],
+    options?: SqlWriteOptions,
   ): Promise<boolean> {
-    const values = [...this.#keyOf(claim, name), ...more];
-    return (await this.#store.write(statement, values)) > 0;
+    return (await this.#store.write(statement, values, options)) > 0;
   }
 
   #keyOf({ lane, fence, id }: Claim, name: string): readonly unknown[] {

@@ -24,6 +24,14 @@ export function* query<Row>(text: string, ...values: readonly unknown[]): Script
   return (yield { text, values }) as Row[];
 }
 
+export interface SqlWriteOptions {
+  /**
+   * True if a power loss may undo the write until about a second later, because the only consequence would be repeated
+   * work. A crash of the process undoes nothing. Default false.
+   */
+  readonly mayBeLost?: boolean;
+}
+
 /** SQL that differs between databases. */
 export interface Dialect {
   /** True if transactions run concurrently, so rows must be locked. Otherwise a transaction has the store to itself. */
@@ -32,6 +40,23 @@ export interface Dialect {
   readonly lockText: string | undefined;
   /** A query that returns a row if the table `$1` exists. */
   readonly hasTable: string;
+  /** The `FROM` and `WHERE` clauses that find a row while the claim `$1` to `$4` (lane, owner, fence, id) has its lease. */
+  readonly held: string;
+  /** Condition for a pending event with a run whose outcome is unknown. */
+  readonly isClaimed: string;
+  /** Condition for a pending event with a run whose lease is valid. */
+  readonly isLeased: string;
+  /** Column for the end of a lane's lease in a query for pending events by lane, with a comma; or empty. */
+  readonly leaseEnds: string;
+  /** Condition for a leased lane in a query for `lane` and such a query, named `counted`. */
+  readonly isLaneLeased: string;
+  /** A statement that adds the events `$1` to their lanes. They are the first pending events of the lanes `$2`. */
+  readonly enterLanes: string;
+  /**
+   * A statement that removes the events `$1` from their lanes. In the lanes `$2`, they had a run. In the lanes `$3`, they
+   * were the first pending events.
+   */
+  readonly leaveLanes: string;
   /** Returns the SQL condition that a column equals one of the strings in a list. */
   isAnyOf(column: string, list: string): string;
   /** Returns the SQL expression for the position of one string in another, starting at 1, or 0 if not found. */
@@ -50,7 +75,7 @@ export interface SqlStore {
   /** Runs one read statement. */
   rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs one write statement. Resolves to the number of affected rows once committed. */
-  write(text: string, values: readonly unknown[]): Promise<number>;
+  write(text: string, values: readonly unknown[], options?: SqlWriteOptions): Promise<number>;
   /**
    * Runs a script in one transaction. Resolves once committed.
    *

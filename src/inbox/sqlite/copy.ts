@@ -18,8 +18,15 @@ export function selectAll(table: Table): string {
   return `SELECT ${columnsOf(table)} FROM ${rowsOf(table)} ORDER BY ${table.key.join(", ")}`;
 }
 
+/** The lanes with the columns of PostgreSQL. The fences of a lane continue after all fences of the file. */
+const LANES = `(
+  SELECT key, ready_at, NULL AS owner, done_ord, done_at,
+    (SELECT count(*) FROM event WHERE event.lane = every.key AND state = 'pending') AS pending,
+    (SELECT CAST(position AS INTEGER) FROM cursor WHERE name = 'fence') AS fence
+  FROM ${EVERY_LANE} AS every)`;
+
 function rowsOf({ name }: Table): string {
-  return name === "lane" ? EVERY_LANE : name;
+  return name === "lane" ? LANES : name;
 }
 
 /** An inbox file that is being copied. No bot can open the file until this object is closed. */

@@ -22,13 +22,18 @@ const statementsOf = (db: Database) => ({
        ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${MAX_HISTORY})`,
   ),
   leased: db.prepare<[], Run>(
-    `SELECT event.id, lane.fence, event.attempts + 1 AS attempt
-     FROM lane CROSS JOIN event ON event.seq = lane.claimed
-     WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND event.state = 'pending'`,
+    `SELECT id, fence, attempts + 1 AS attempt FROM event
+     WHERE state = 'pending' AND leased_until IS NOT NULL`,
   ),
-  free: db.prepare<[now: number]>(
-    `UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = ?
-     WHERE ready_at IS NOT NULL AND owner IS NOT NULL`,
+  // The times are compared as they were written, even if the clock was set back.
+  restoreLanes: db.prepare<[]>(
+    `INSERT INTO lane (key, done_ord, done_at)
+     SELECT lane, max(ord), max(done_at) FROM event
+     WHERE state <> 'pending' AND attempts > 0
+       AND done_at >= (SELECT CAST(position AS INTEGER) FROM cursor WHERE name = 'lanes')
+     GROUP BY lane
+     ON CONFLICT (key) DO UPDATE
+       SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
   ),
   lastWrite: db.prepare<[], { readonly at: number | null }>(
     `SELECT max(at) AS at FROM (
@@ -38,17 +43,16 @@ const statementsOf = (db: Database) => ({
   shift: db.prepare<[ms: number]>(
     "UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL",
   ),
-  // Orders lanes by their oldest event. The time is never in the future, even if the clock was set back.
-  recount: db.prepare<[now: number]>(
-    `INSERT INTO lane (key, pending, ready_at, fence)
-     SELECT lane, count(*), min(min(received_at), ?), max(fence) FROM event
-     WHERE state = 'pending' GROUP BY lane
-     ON CONFLICT (key) DO UPDATE
-       SET pending = excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)
-       WHERE pending <> excluded.pending OR ready_at IS NULL`,
+  // Orders the lanes that need not wait by their oldest event. No time is in the future, even if the clock was set back.
+  wakeAll: db.prepare<[now: number, now: number]>(
+    `INSERT INTO lane (key, ready_at)
+     SELECT lane, min(min(received_at), ?) FROM event WHERE state = 'pending' GROUP BY lane
+     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at
+       WHERE coalesce(lane.ready_at, 0) <= ?`,
   ),
   countCrash: db.prepare<NamedValues>(
-    "UPDATE event SET attempts = @attempt, fence = @fence, crashes = crashes + 1 WHERE id = @id",
+    `UPDATE event SET attempts = @attempt, fence = @fence, crashes = crashes + 1, leased_until = NULL
+     WHERE id = @id`,
   ),
 });
 
@@ -81,17 +85,17 @@ export class History {
     this.add({ id, fence, attempt }, "crashed", undefined, now);
     this.#sql.countCrash.run({ id, fence, attempt });
   }
+
   /**
-   * Ends the runs and leases of an earlier process, and recounts the events in each lane. Called when the file is
-   * opened, while this process holds the lock.
+   * Ends the runs of an earlier process, and writes the rows that it left unwritten. Called when the file is opened,
+   * while this process holds the lock.
    */
   recover(now: number): void {
     for (const run of this.#sql.leased.all()) this.addCrash(run, now);
     // If the clock was set back, every lane would otherwise wait longer by that amount.
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
-    this.#sql.free.run(now);
-    // A killed process may not have written the lane rows of its last events.
-    this.#sql.recount.run(now);
+    this.#sql.restoreLanes.run();
+    this.#sql.wakeAll.run(now, now);
   }
 }

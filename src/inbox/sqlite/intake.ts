@@ -5,8 +5,8 @@ import { ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
 import type { DiskMeasures } from "../admin.ts";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
-import type { DirtyLanes } from "./dirty-lanes.ts";
-import type { GroupCommit } from "./store.ts";
+import type { Lanes } from "./lanes.ts";
+import { type GroupCommit, PHASES, type WriteOptions } from "./store.ts";
 
 /** Events that are stored in one transaction. */
 export interface Batch {
@@ -15,6 +15,9 @@ export interface Batch {
   readonly cursors: readonly CursorMove[];
   readonly trace: string | undefined;
 }
+
+/** Writes of new events. They are synced, because an acknowledgement follows. */
+const ARRIVAL: WriteOptions = { phase: PHASES.arrivals };
 
 /** An event's columns, in the order of the insert statement. */
 type EventRow = [
@@ -29,12 +32,14 @@ type EventRow = [
   endedAt: number | null,
   error: string | null,
   trace: string | null,
+  fence: number,
+  leasedUntil: number | null,
 ];
 
 export class Intake {
   readonly #group: GroupCommit;
   readonly #clock: Clock;
-  readonly #dirtyLanes: DirtyLanes;
+  readonly #lanes: Lanes;
   // Values are bound by position, because binding by name would take as long as writing the row.
   readonly #insert: Statement<EventRow>;
   readonly #moveCursor: Statement<[name: string, position: string]>;
@@ -42,14 +47,14 @@ export class Intake {
   /** Types that are definitely in the file. */
   readonly #noted = new Set<string>();
 
-  constructor(db: Database, group: GroupCommit, dirtyLanes: DirtyLanes, clock: Clock) {
+  constructor(db: Database, group: GroupCommit, lanes: Lanes, clock: Clock) {
     this.#group = group;
-    this.#dirtyLanes = dirtyLanes;
+    this.#lanes = lanes;
     this.#clock = clock;
     this.#insert = db.prepare(
-      `INSERT INTO event (id, lane, ord, type, body, source, state, received_at, done_at, error,
-         trace)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO event (id, lane, ord, type, body, source, state, received_at, done_at, error, trace, fence,
+         leased_until)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO NOTHING`,
     );
     this.#moveCursor = db.prepare(
@@ -63,7 +68,7 @@ export class Intake {
 
   /** Resolves once the batch is on disk. */
   async put(batch: Batch): Promise<PutResult> {
-    const result = await this.write((now) => this.#store(batch, now));
+    const result = await this.write((now) => this.#store(batch, now), ARRIVAL);
     if (batch.source === "webhook") this.#markCommitted(batch.events);
     return result;
   }
@@ -73,18 +78,18 @@ export class Intake {
     return this.write((now) => {
       const batch: Batch = { events: take(now), source: "poll", cursors: [], trace: undefined };
       return this.#store(batch, now);
-    });
+    }, ARRIVAL);
   }
 
   /** Runs work in a transaction and passes it the store's time. See {@link GroupCommit.write}. */
-  write<T>(work: (now: number) => T, isLast?: boolean): Promise<T> {
-    return this.#group.write(() => work(this.#clock.now()), isLast);
+  write<T>(work: (now: number) => T, options?: WriteOptions): Promise<T> {
+    return this.#group.write(() => work(this.#clock.now()), options);
   }
 
-  /** Runs work in a transaction that first writes all unwritten lane rows. */
+  /** Runs work in a transaction that first writes the rows of all lanes. */
   writeWithLanes<T>(work: (now: number) => T): Promise<T> {
     return this.write((now) => {
-      this.#dirtyLanes.writeAll();
+      this.#lanes.writeAll(now);
       return work(now);
     });
   }
@@ -93,31 +98,27 @@ export class Intake {
     const stored: string[] = [];
     let unusable = 0;
     for (const event of events) {
-      const seq = this.#insertEvent(event, source, now, trace ?? null);
-      if (seq === undefined) continue;
+      const demand = this.#lanes.demandFor(event);
+      const fence = demand === undefined ? 0 : this.#lanes.nextFence();
+      const { changes, lastInsertRowid } = this.#insert.run(
+        ...columnsOf(event, source, trace ?? null, now),
+        ...([fence, demand?.until ?? null] as const),
+      );
+      if (changes === 0) continue;
       stored.push(event.id);
-      if (event.unusable !== undefined) unusable += 1;
-      else this.#dirtyLanes.add({ seq, event, source, trace: trace ?? null, at: now });
+      const arrival = {
+        seq: Number(lastInsertRowid),
+        event,
+        source,
+        trace: trace ?? null,
+        at: now,
+      };
+      if (event.unusable === undefined) this.#lanes.add(arrival, demand, fence);
+      else unusable += 1;
     }
     if (source === "webhook") this.#noteTypes(events);
     for (const { name, position } of cursors) this.#moveCursor.run(name, position);
     return { stored, duplicates: events.length - stored.length, unusable };
-  }
-
-  /** Returns the event's row id, or `undefined` if the event was already stored. */
-  #insertEvent(
-    event: NewEvent,
-    source: Source,
-    now: number,
-    trace: string | null,
-  ): number | undefined {
-    const { id, type, lane, ord, body, unusable = null } = event;
-    const [state, endedAt] =
-      unusable === null ? ["pending" as const, null] : ["dead" as const, now];
-    const { changes, lastInsertRowid } = this.#insert.run(
-      ...[id, lane, ord, type, body, source, state, now, endedAt, unusable, trace],
-    );
-    return changes > 0 ? Number(lastInsertRowid) : undefined;
   }
 
   #noteTypes(events: readonly NewEvent[]): void {
@@ -127,6 +128,17 @@ export class Intake {
   #markCommitted(events: readonly NewEvent[]): void {
     for (const { type } of events) this.#noted.add(type);
   }
+}
+
+type ArrivalRow = EventRow extends [...infer Columns, fence: number, leasedUntil: number | null]
+  ? Columns
+  : never;
+
+function columnsOf(event: NewEvent, source: Source, trace: string | null, now: number): ArrivalRow {
+  const { id, type, lane, ord, body, unusable = null } = event;
+  const [state, endedAt] =
+    unusable === null ? (["pending", null] as const) : (["dead", now] as const);
+  return [id, lane, ord, type, body, source, state, now, endedAt, unusable, trace];
 }
 
 export interface DiskGuardOptions {

@@ -1,26 +1,22 @@
 import type { Database } from "better-sqlite3";
 import type { Effects } from "../effects.ts";
-import type { Advance, Claim, ClaimRooms } from "../inbox.ts";
+import type { Claim, ClaimRooms, NewEvent, Source } from "../inbox.ts";
 import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
-import type { DirtyLanes, NewArrival } from "./dirty-lanes.ts";
 import type { EffectWriter } from "./effects.ts";
+import { Fences } from "./fences.ts";
 import type { History } from "./history.ts";
+import { LastDone } from "./last-done.ts";
+import type { TransactionMemory } from "./store.ts";
+import { TransactionMap } from "./transaction-map.ts";
+import { type WaitingLane, WaitingLanes } from "./waiting-lanes.ts";
 
 /**
  * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
  * could use an event index write a value as `+?`. Without the plus, SQLite plans the statement again for each value,
- * because the value could match a partial index. Planning takes five times as long as the statement itself.
+ * because the value could match a partial index. Planning takes five times as long as the statement itself. No statement
+ * for each event has a RETURNING clause, because SQLite stores its rows in a temporary table first.
  */
 type Values = (string | number | null)[];
-
-interface LaneRow {
-  readonly key: string;
-  readonly fence: number;
-  readonly owner: string | null;
-  readonly claimed: number | null;
-  readonly done_ord: string | null;
-  readonly pending: number;
-}
 
 interface PlacedRow extends HeadRow {
   readonly seq: number;
@@ -31,314 +27,528 @@ interface PlacedRow extends HeadRow {
 interface PlacedClaim extends Claim {
   readonly seq: number;
   readonly ord: string;
-  /** Number of the lane's events at the time of the claim. More may have arrived since. */
-  readonly pending: number;
 }
 
-/** Guards every write by a claim, so that nothing is written once another claim has the lane. */
-const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
+/** Times are in ms since 1970. */
+interface Lease {
+  readonly claim: PlacedClaim;
+  readonly until: number;
+  /** True if the lane may have other pending events. */
+  readonly hasMore: boolean;
+}
 
-const LANE = "SELECT key, fence, owner, claimed, done_ord, pending FROM lane";
+/** A lane that can be claimed. */
+interface ReadyLane extends WaitingLane {
+  /** Absent unless the lane waits in the file. */
+  readonly done_ord?: string | null;
+}
 
-const HEAD = `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
-  WHERE lane = +? AND state = 'pending'`;
+/** A lane to claim, with its first event. */
+interface ReadyEvent {
+  readonly lane: ReadyLane;
+  readonly head: PlacedRow;
+}
 
-const DONE = "done_at = ?, done_ord = max(coalesce(done_ord, ''), ?)";
+/** Slots that waiting lanes and new events fill in one transaction. */
+export interface Demand {
+  left: number;
+  /** End of the new leases, in ms since 1970. */
+  readonly until: number;
+  /** The only type that fits. `undefined` if every type fits. */
+  readonly type?: string;
+  readonly rooms?: RoomsLeft | undefined;
+  readonly claims: PlacedClaim[];
+}
 
-const ended = (change: string) =>
-  `UPDATE event SET ${change}, done_at = ?, attempts = attempts + 1, fence = ? WHERE seq = ?`;
+/** A new event in its row. */
+export interface NewArrival {
+  readonly seq: number;
+  readonly event: NewEvent;
+  readonly source: Source;
+  readonly trace: string | null;
+  /** Time when the event arrived, in ms since 1970. */
+  readonly at: number;
+}
+
+/** Result of a run's end. `conflict`: a state has changed since the run read it, so nothing was written. */
+export type Ending = "ended" | "lost" | "conflict";
+
+/** Result of ending an event as done. `next` is complete once the transaction's new events are stored. */
+export interface Ended {
+  readonly held: boolean;
+  readonly next: readonly Claim[];
+}
+
+/** Maximum number of lanes that wait in memory. Further lanes wait in the file. */
+const MAX_WAITING = 5_000;
+
+const READY = "SELECT key, ready_at, done_ord FROM lane WHERE ready_at <= +?";
+
+/** Guards every write of a run. Nothing is written once another run has the event, or an operator has discarded it. */
+const RUNNING = "seq = ? AND fence = ? AND leased_until IS NOT NULL AND state = 'pending'";
+
+const stop = (change: string) =>
+  `UPDATE event SET ${change}, attempts = attempts + ?, leased_until = NULL WHERE ${RUNNING}`;
 
 const statementsOf = (db: Database) => ({
-  ready: db.prepare<Values, LaneRow>(
-    `${LANE} WHERE ready_at <= +? ORDER BY ready_at, key LIMIT +?`,
-  ),
-  readyWithin: db.prepare<Values, LaneRow>(
-    `${LANE} WHERE ready_at <= +? AND coalesce((
+  ready: db.prepare<Values, ReadyLane>(`${READY} ORDER BY ready_at, key LIMIT +?`),
+  readyWithin: db.prepare<Values, ReadyLane>(
+    `${READY} AND coalesce((
        SELECT type FROM event WHERE event.lane = lane.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
      ) NOT IN (SELECT value FROM json_each(+?)), true)
      ORDER BY ready_at, key LIMIT +?`,
   ),
-  lease: db.prepare<Values>(
-    "UPDATE lane SET owner = ?, fence = fence + 1, claimed = ?, ready_at = ? WHERE key = ?",
+  nextReady: db
+    .prepare<[], number | null>("SELECT min(ready_at) FROM lane WHERE ready_at IS NOT NULL")
+    .pluck(),
+  head: db.prepare<Values, PlacedRow>(
+    `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
+     WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
   ),
-  head: db.prepare<Values, PlacedRow>(`${HEAD} ORDER BY ord, seq LIMIT 1`),
-  headBeside: db.prepare<Values, PlacedRow>(`${HEAD} AND seq <> ? ORDER BY ord, seq LIMIT 1`),
-  countAttempt: db.prepare<Values>(
-    "UPDATE event SET attempts = attempts + 1, fence = ? WHERE seq = ? AND state = 'pending'",
+  hasPending: db.prepare<Values>(
+    "SELECT 1 FROM event WHERE lane = +? AND state = 'pending' LIMIT 1",
   ),
-  idle: db.prepare<Values>(
-    "UPDATE lane SET pending = 0, ready_at = NULL, owner = NULL WHERE key = ?",
+  isRunning: db.prepare<Values>(`SELECT 1 FROM event WHERE ${RUNNING}`),
+  begin: db.prepare<Values>("UPDATE event SET fence = ?, leased_until = ? WHERE seq = ?"),
+  extend: db.prepare<Values>(`UPDATE event SET leased_until = ? WHERE ${RUNNING}`),
+  endDone: db.prepare<Values>(stop("state = 'done', error = NULL, done_at = ?")),
+  endDead: db.prepare<Values>(stop("state = 'dead', error = ?, done_at = ?")),
+  stop: db.prepare<Values>(stop("error = coalesce(?, error)")),
+  // A lane that waits for a retry keeps its time, because order matters more than speed.
+  wake: db.prepare<Values>(
+    `INSERT INTO lane (key, ready_at) VALUES (?, ?)
+     ON CONFLICT (key) DO UPDATE SET ready_at = coalesce(ready_at, excluded.ready_at)`,
   ),
-  extend: db.prepare<Values>(`UPDATE lane SET ready_at = ? WHERE ${HELD}`),
-  postpone: db.prepare<Values>(`UPDATE lane SET owner = NULL, ready_at = ? WHERE ${HELD}`),
-  held: db.prepare<Values>(`SELECT 1 FROM lane WHERE ${HELD}`),
-  add: db.prepare<Values>("INSERT INTO lane (key) VALUES (?) ON CONFLICT (key) DO NOTHING"),
-  leaseIdle: db.prepare<Values, Pick<LaneRow, "fence" | "done_ord">>(
-    `UPDATE lane SET pending = 1, owner = ?, fence = fence + 1, claimed = ?, ready_at = ?
-     WHERE key = +? AND ready_at IS NULL RETURNING fence, done_ord`,
+  postpone: db.prepare<Values>(
+    `INSERT INTO lane (key, ready_at) VALUES (?, ?)
+     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at`,
   ),
-  nextReady: db.prepare<[], { readonly ready_at: number | null }>(
-    "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
-  ),
+  rest: db.prepare<Values>("UPDATE lane SET ready_at = NULL WHERE key = ?"),
   heal: db.prepare<Values>(
-    `INSERT INTO lane (key, pending, ready_at)
-     SELECT lane, count(*), ? FROM event WHERE state = 'pending' GROUP BY lane
-     ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, ready_at = excluded.ready_at
-       WHERE lane.ready_at IS NULL`,
-  ),
-  endDone: db.prepare<Values>(ended("state = 'done', error = NULL")),
-  endDead: db.prepare<Values>(ended("state = 'dead', error = ?")),
-  // An expired lease cannot continue.
-  advance: db.prepare<Values, Pick<LaneRow, "done_ord">>(
-    `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, ${DONE}
-     WHERE ${HELD} AND ready_at > ? RETURNING done_ord`,
-  ),
-  letGoLast: db.prepare<Values>(
-    `UPDATE lane SET pending = 0, owner = NULL, ready_at = NULL, ${DONE} WHERE ${HELD} AND pending = 1`,
-  ),
-  letGo: db.prepare<Values>(
-    `UPDATE lane SET pending = pending - 1, owner = NULL, ready_at = CASE WHEN pending > 1 THEN ? END,
-       ${DONE} WHERE ${HELD}`,
-  ),
-  countRun: db.prepare<Values>(
-    "UPDATE event SET attempts = attempts + ?, fence = ?, error = coalesce(?, error) WHERE id = ?",
+    `INSERT INTO lane (key, ready_at)
+     SELECT DISTINCT lane, ? FROM event
+     WHERE state = 'pending' AND lane NOT IN (SELECT value FROM json_each(?))
+     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at WHERE lane.ready_at IS NULL`,
   ),
 });
 
 /**
- * Result of ending an event. `conflict` is true if a state has changed since the run read it, so nothing was written.
+ * Leases lanes with their first events, and ends the leases when runs end. Every method that changes anything must be
+ * called inside a transaction.
+ *
+ * Leases are in memory, because only this process uses the file. The row of an event names its run, so that the next
+ * start can count a crash. A lane with pending events that no run is handling waits in memory, or in the file with a
+ * time. Another process may give a leased lane a time as well. The next claim then corrects the row.
  */
-export type Ending = "ended" | "lost" | "conflict";
-
-export interface LanesOptions {
-  /** Name under which this process owns leased lanes. */
-  readonly owner: string;
-  readonly history: History;
-  readonly effects: EffectWriter;
-  readonly dirtyLanes: DirtyLanes;
-}
-
-/**
- * Leases lanes with their first events, and ends the leases when runs end. Every method must be called inside a
- * transaction.
- */
-export class Lanes {
-  readonly #owner: string;
+export class Lanes implements TransactionMemory {
   readonly #history: History;
   readonly #effects: EffectWriter;
-  readonly #dirtyLanes: DirtyLanes;
   readonly #sql: ReturnType<typeof statementsOf>;
+  readonly #fences: Fences;
+  readonly #lastDone: LastDone;
+  readonly #leases = new TransactionMap<Lease>();
+  readonly #waiting = new WaitingLanes();
+  /** Slots that are still free in this transaction. */
+  readonly #demands: Demand[] = [];
+  /** Lanes leased for an event that this transaction stores. */
+  readonly #fresh = new Map<string, Demand>();
+  /** True if no lane waits in the file, as far as this transaction knows. */
+  #isFileIdle = false;
+  /** No lease ends earlier, in ms since 1970. */
+  #firstEnd = Number.NEGATIVE_INFINITY;
   /** The last suspect that was allowed to run. */
   #runningSuspect: Claim | undefined;
 
-  constructor(db: Database, { owner, history, effects, dirtyLanes }: LanesOptions) {
-    this.#owner = owner;
+  constructor(db: Database, history: History, effects: EffectWriter) {
     this.#history = history;
     this.#effects = effects;
-    this.#dirtyLanes = dirtyLanes;
     this.#sql = statementsOf(db);
+    this.#fences = new Fences(db);
+    this.#lastDone = new LastDone(db);
   }
 
-  /** Claims waiting lanes first. A new event that finds its lane idle is claimed without reading it back. */
-  claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
-    const until = now + leaseMs;
-    const left = rooms && new RoomsLeft(rooms);
-    this.#dirtyLanes.writeEarlier();
-    const lanes =
-      left === undefined ? this.#sql.ready.all(now, limit) : this.#findWithin(left, limit, now);
+  /** Claims ready lanes. New events of the same transaction fill the rest of the limit. */
+  claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): readonly Claim[] {
+    const demand: Demand = {
+      ...{ left: limit, until: now + leaseMs, claims: [] },
+      rooms: rooms && new RoomsLeft(rooms),
+    };
     // Sorted by key, because the order decides which suspect runs first.
-    lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
-    const claims = lanes.flatMap((lane) => this.#lease(lane, until, now) ?? []);
+    const ready = this.#find(demand, now).sort((a, b) => (a.lane.key < b.lane.key ? -1 : 1));
+    const claims = ready.map((event) => this.#lease(event, demand.until, now));
     // By now every claimed lane is leased, so a suspect with an expired lease does not block another suspect.
-    const begun = claims.filter((claim) => {
-      const waits = this.#mustWait(claim);
-      if (waits) this.#postpone(claim, now + SUSPECT_WAIT_MS);
-      return !waits;
-    });
-    for (const arrived of this.#dirtyLanes.alone) {
-      if (begun.length >= limit) break;
-      if (left?.has(arrived.event.type) === false) continue;
-      const claim = this.#leaseArrived(arrived, until);
-      if (claim === undefined) continue;
-      left?.take(claim.type);
-      begun.push(claim);
+    for (const claim of claims) {
+      if (this.#mustWait(claim)) this.#putOff(claim, now + SUSPECT_WAIT_MS);
+      else fill(demand, claim);
     }
-    return begun;
+    if (demand.left > 0) this.#demands.push(demand);
+    return demand.claims;
+  }
+
+  /** Returns a free slot for a new event, or `undefined` if the event must wait. */
+  demandFor({ type, lane, unusable }: NewEvent): Demand | undefined {
+    if (this.#demands.length === 0 || unusable !== undefined) return undefined;
+    if (this.#leases.has(lane) || this.#waiting.has(lane)) return undefined;
+    const demand = this.#demands.find((one) => one.left > 0 && fits(one, type));
+    return demand === undefined || this.#lastDone.of(lane) === undefined ? undefined : demand;
+  }
+
+  nextFence(): number {
+    return this.#fences.next();
+  }
+
+  /** Adds a new event to its lane. With a demand, the event is stored as running, with `fence`. */
+  add(arrival: NewArrival, demand: Demand | undefined, fence: number): void {
+    const { lane, ord } = arrival.event;
+    const lease = this.#leases.get(lane);
+    if (demand !== undefined) fill(demand, this.#leaseNew(arrival, demand, fence));
+    else if (lease === undefined) {
+      // A lane with a time in the file waits there.
+      if (this.#lastDone.of(lane) !== undefined) this.#wait(lane, arrival.at);
+    } else {
+      const slot = ord < lease.claim.ord ? this.#fresh.get(lane) : undefined;
+      if (slot !== undefined) this.#swap(lease.claim, arrival, slot);
+      const { claim, until } = this.#leases.get(lane) ?? lease;
+      this.#leases.set(lane, { claim, until, hasMore: true });
+    }
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
     const until = now + leaseMs;
-    return claims.filter((claim) => this.#sql.extend.run(until, ...this.#key(claim)).changes > 0);
+    return claims.filter((claim) => {
+      const lease = this.#leaseOf(claim);
+      if (lease === undefined) return false;
+      this.#leases.set(claim.lane, { ...lease, until });
+      return this.#sql.extend.run(until, lease.claim.seq, claim.fence).changes > 0;
+    });
   }
 
   /** Ends the event as done, or as a dead letter if there is an error. */
   end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
-    const { seq } = claim as PlacedClaim;
-    this.#dirtyLanes.write(claim.lane);
-    const refusal = this.#writeEffects(claim, effects, now);
-    if (refusal !== undefined) return refusal;
-    if (!this.#letGo(claim, now)) return "lost";
-    if (error === undefined) this.#sql.endDone.run(now, claim.fence, seq);
-    else {
-      this.#sql.endDead.run(error, now, claim.fence, seq);
-      this.#history.add(claim, "dead", error, now);
-    }
-    return "ended";
+    const ending = this.#end(claim, now, error, effects);
+    if (ending !== "conflict") this.#letGo(claim, now);
+    return ending;
   }
 
   /**
    * Ends the event and continues with the lane's next event. With `leaseMs`, continues with another lane if this lane
    * is empty.
    */
-  advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Advance | "conflict" {
-    const { seq, pending } = claim as PlacedClaim;
-    this.#dirtyLanes.write(claim.lane);
-    const refusal = this.#writeEffects(claim, effects, now);
-    if (refusal !== undefined) return refusal === "lost" ? { held: false } : refusal;
-    const isLast = pending === 1 && this.#letGoLast(claim, now);
-    const next = isLast ? undefined : this.#goOn(claim, now);
-    if (!isLast && next === undefined && !this.#letGo(claim, now)) return { held: false };
-    this.#sql.endDone.run(now, claim.fence, seq);
-    return { held: true, next: next ?? this.#another(claim.type, now, leaseMs) };
+  advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Ended | "conflict" {
+    const ending = this.#end(claim, now, undefined, effects);
+    if (ending === "conflict") return ending;
+    const next = ending === "ended" ? this.#goOn(claim, now) : undefined;
+    if (next !== undefined) return { held: true, next: [next] };
+    this.#letGo(claim, now);
+    if (ending === "lost" || leaseMs === undefined) return { held: ending === "ended", next: [] };
+    return { held: true, next: this.#another(claim.type, now, leaseMs) };
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
-    if (!this.#postpone(claim, now + delayMs)) return false;
-    this.#sql.countRun.run(1, claim.fence, error, claim.id);
+    if (!this.#countRun(claim, now, 1, error)) return false;
+    this.#close(claim.lane, now + delayMs);
     this.#history.add(claim, "failed", error, now);
     return true;
   }
 
   release(claim: Claim, now: number, delayMs: number, error?: string): boolean {
-    if (!this.#postpone(claim, now + delayMs)) return false;
-    if (error === undefined) return true;
-    this.#sql.countRun.run(0, claim.fence, null, claim.id);
-    this.#history.add(claim, "released", error, now);
+    if (!this.#countRun(claim, now, 0, null)) return false;
+    this.#close(claim.lane, now + delayMs);
+    if (error !== undefined) this.#history.add(claim, "released", error, now);
     return true;
   }
 
+  /** Returns when a lane can be claimed, in ms since 1970. `undefined` if every lane is idle. */
   nextReadyAt(): number | undefined {
-    return this.#sql.nextReady.get()?.ready_at ?? undefined;
+    const inFile = this.#sql.nextReady.get() ?? Number.POSITIVE_INFINITY;
+    let next = Math.min(inFile, this.#waiting.first()?.ready_at ?? Number.POSITIVE_INFINITY);
+    for (const { until } of this.#leases.values()) next = Math.min(next, until);
+    return next === Number.POSITIVE_INFINITY ? undefined : next;
   }
 
   heal(now: number): number {
-    return this.#sql.heal.run(now).changes;
+    return this.#sql.heal.run(now, JSON.stringify([...this.#leases.keys()])).changes;
   }
 
-  /** Returns ready lanes, at most as many per event type as the type has capacity for. */
-  #findWithin(left: RoomsLeft, limit: number, now: number): LaneRow[] {
-    return this.#sql.readyWithin.all(now, JSON.stringify(left.full), limit).filter(({ key }) => {
-      const type = this.#sql.head.get(key)?.type;
-      // A lane without events is leased as well, because leasing it repairs its row.
-      if (type === undefined) return true;
-      const fits = left.has(type);
-      left.take(type);
-      return fits;
-    });
+  /** Writes the rows of lanes that have been unwritten for longest. Returns true if unwritten lanes are left. */
+  writeOldest(limit: number, now: number): boolean {
+    return this.#lastDone.writeOldest(limit, now);
   }
 
-  #lease(lane: LaneRow, until: number, now: number): PlacedClaim | undefined {
-    const head = this.#sql.head.get(lane.key);
-    if (head !== undefined) return this.#leaseHead(lane, head, until, now);
-    this.#sql.idle.run(lane.key);
+  /** Moves what is in memory into the file, except the leases, because other statements are about to use the rows. */
+  writeAll(now: number): void {
+    this.#lastDone.writeAll(now);
+    for (const { key, ready_at } of this.#waiting.take(this.#waiting.size)) {
+      this.#sql.wake.run(key, ready_at);
+    }
+    this.#waiting.clear();
+    this.#isFileIdle = false;
+    for (const [lane, lease] of this.#leases) this.#leases.set(lane, { ...lease, hasMore: true });
+  }
+
+  committed(): void {
+    this.#leases.committed();
+    this.#waiting.committed();
+    this.#lastDone.committed();
+    this.#forgetTransaction();
+  }
+
+  undone(): void {
+    this.#leases.undone();
+    this.#waiting.undone();
+    this.#lastDone.undone();
+    this.#fences.undone();
+    this.#firstEnd = Number.NEGATIVE_INFINITY;
+    this.#forgetTransaction();
+  }
+
+  #forgetTransaction(): void {
+    this.#demands.length = 0;
+    this.#fresh.clear();
+    this.#isFileIdle = false;
+  }
+
+  /** Returns lanes for a demand, longest waiting first. Skips lanes whose first event has a type without room. */
+  #find({ left: limit, rooms }: Demand, now: number): ReadyEvent[] {
+    const found = new Map<string, ReadyEvent>();
+    for (let isCorrected = true; isCorrected && found.size < limit; ) {
+      isCorrected = false;
+      for (const lane of this.#ready(limit, now, rooms?.full)) {
+        if (found.size === limit || found.has(lane.key)) continue;
+        const head = this.#headOf(lane, now);
+        // Other lanes may take the place of a lane that turns out not to be ready.
+        if (head === undefined) isCorrected = true;
+        else if (rooms?.has(head.type) !== false) {
+          rooms?.take(head.type);
+          found.set(lane.key, { lane, head });
+        }
+      }
+    }
+    return [...found.values()];
+  }
+
+  /**
+   * Returns lanes that may be claimed, longest waiting first: at least `limit` lanes, unless there are fewer.
+   *
+   * @param full types without room
+   */
+  #ready(limit: number, now: number, full: readonly string[] = []): readonly ReadyLane[] {
+    const inFile = this.#readyInFile(limit, now, full);
+    const inMemory = this.#readyInMemory(full.length === 0 ? limit : this.#waiting.size);
+    const expired = this.#expired(now);
+    if (inFile.length === 0 && expired.length === 0) return inMemory;
+    return [...inFile, ...inMemory, ...expired].sort(
+      (a, b) => a.ready_at - b.ready_at || (a.key < b.key ? -1 : 1),
+    );
+  }
+
+  #readyInFile(limit: number, now: number, full: readonly string[]): readonly ReadyLane[] {
+    if (this.#isFileIdle) return [];
+    if (full.length > 0) return this.#sql.readyWithin.all(now, JSON.stringify(full), limit);
+    const ready = this.#sql.ready.all(now, limit);
+    this.#isFileIdle = ready.length === 0;
+    return ready;
+  }
+
+  #readyInMemory(limit: number): readonly ReadyLane[] {
+    if (limit !== 1) return this.#waiting.take(limit);
+    const first = this.#waiting.first();
+    return first === undefined ? [] : [first];
+  }
+
+  #expired(now: number): ReadyLane[] {
+    if (now < this.#firstEnd) return [];
+    const expired: ReadyLane[] = [];
+    this.#firstEnd = Number.POSITIVE_INFINITY;
+    for (const [key, { until }] of this.#leases) {
+      this.#firstEnd = Math.min(this.#firstEnd, until);
+      if (until <= now) expired.push({ key, ready_at: until });
+    }
+    return expired;
+  }
+
+  /** Returns the first event of a lane that may be claimed. Otherwise corrects what said so. */
+  #headOf(lane: ReadyLane, now: number): PlacedRow | undefined {
+    const { key } = lane;
+    const isInFile = lane.done_ord !== undefined;
+    const lease = this.#leases.get(key);
+    if (lease !== undefined && lease.until > now) {
+      this.#leases.set(key, { ...lease, hasMore: true });
+      this.#forget(key, isInFile);
+      return undefined;
+    }
+    // The file has a time for the lane, which decides.
+    if (!isInFile && this.#lastDone.of(key) === undefined) {
+      this.#forget(key, false);
+      return undefined;
+    }
+    const head = this.#sql.head.get(key);
+    if (head !== undefined) return head;
+    this.#leases.delete(key);
+    this.#forget(key, isInFile);
     return undefined;
   }
 
-  #leaseHead(lane: LaneRow, head: PlacedRow, until: number, now: number): PlacedClaim {
-    const crashed = this.#countLapsed(lane, head, now);
-    this.#sql.lease.run(this.#owner, head.seq, until, lane.key);
-    const { key, fence, done_ord, pending } = lane;
-    const at = { lane: key, fence: fence + 1, late: isLate(head.ord, done_ord), pending };
-    if (crashed === 0) return placed(at, head);
-    return placed(at, { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 });
+  /** Makes a lane idle that nothing can be claimed from. */
+  #forget(lane: string, isInFile: boolean): void {
+    this.#waiting.delete(lane);
+    if (isInFile) this.#sql.rest.run(lane);
+  }
+
+  #lease({ lane, head }: ReadyEvent, until: number, now: number): PlacedClaim {
+    const { key, done_ord } = lane;
+    const lapsed = this.#leases.get(key);
+    const crashes = lapsed === undefined ? 0 : this.#countLapsed(lapsed.claim, head, now);
+    this.#forget(key, done_ord !== undefined);
+    if (done_ord !== undefined) this.#lastDone.learn(key, done_ord);
+    if (crashes === 0) return this.#begin(key, head, until);
+    return this.#begin(
+      key,
+      { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 },
+      until,
+    );
+  }
+
+  /** Leases the lane for one of its events. */
+  #begin(lane: string, head: PlacedRow, until: number): PlacedClaim {
+    const fence = this.#fences.next();
+    this.#sql.begin.run(fence, until, head.seq);
+    const claim = this.#place(lane, fence, head);
+    this.#hold(claim, until, true);
+    return claim;
+  }
+
+  #place(lane: string, fence: number, head: PlacedRow): PlacedClaim {
+    const late = head.ord !== "" && head.ord < (this.#lastDone.of(lane) ?? "");
+    return { ...toClaim({ lane, fence, late }, head), seq: head.seq, ord: head.ord };
+  }
+
+  #hold(claim: PlacedClaim, until: number, hasMore: boolean): void {
+    this.#leases.set(claim.lane, { claim, until, hasMore });
+    this.#firstEnd = Math.min(this.#firstEnd, until);
+  }
+
+  #leaseNew(arrival: NewArrival, demand: Demand, fence: number): PlacedClaim {
+    const { seq, source, trace, at, event } = arrival;
+    const { id, lane, ord, type, body } = event;
+    const head = {
+      seq,
+      ord,
+      id,
+      type,
+      body,
+      source,
+      trace,
+      attempts: 0,
+      crashes: 0,
+      received_at: at,
+    };
+    const claim = this.#place(lane, fence, head);
+    this.#hold(claim, demand.until, false);
+    this.#fresh.set(lane, demand);
+    demand.rooms?.take(type);
+    return claim;
+  }
+
+  /** Lets an event take the place of a later one in its lane, because both arrive in this transaction. */
+  #swap(later: PlacedClaim, arrival: NewArrival, demand: Demand): void {
+    this.#sql.begin.run(0, null, later.seq);
+    const fence = this.#fences.next();
+    this.#sql.begin.run(fence, demand.until, arrival.seq);
+    demand.claims[demand.claims.indexOf(later)] = this.#leaseNew(arrival, demand, fence);
   }
 
   /** Continues with the lane's next event. `undefined` if there is none or the lease has expired. */
-  #goOn(claim: Claim, now: number): PlacedClaim | undefined {
-    const { lane, fence, seq, ord, pending } = claim as PlacedClaim;
-    const head = this.#sql.headBeside.get(lane, seq);
+  #goOn({ lane }: Claim, now: number): PlacedClaim | undefined {
+    const lease = this.#leases.get(lane);
+    if (lease === undefined || !lease.hasMore || lease.until <= now) return undefined;
+    const head = this.#sql.head.get(lane);
+    if (head === undefined) this.#leases.set(lane, { ...lease, hasMore: false });
     // Leave a suspect to the lane's next claim, which decides whether it may run.
     if (head === undefined || head.crashes >= SUSPECT_CRASHES) return undefined;
-    const row = this.#sql.advance.get(head.seq, now, ord, ...this.#key(claim), now);
-    if (row === undefined) return undefined;
-    const late = isLate(head.ord, row.done_ord);
-    return placed({ lane, fence: fence + 1, late, pending: pending - 1 }, head);
+    return this.#begin(lane, head, lease.until);
   }
 
   /**
-   * Leases the lane that has waited longest, or otherwise a new event's lane. The event must have this type, because
-   * the caller has a free slot for this type only. Suspects are left to the next claim.
+   * Leases the lane that has waited longest, or otherwise the lane of a new event. The event must have this type,
+   * because the caller has a free slot for this type only. Suspects are left to the next claim.
    */
-  #another(type: string, now: number, leaseMs: number | undefined): PlacedClaim | undefined {
-    if (leaseMs === undefined) return undefined;
-    this.#dirtyLanes.writeEarlier();
-    const ready = this.#sql.ready.get(now, 1);
-    if (ready !== undefined) {
-      const head = this.#sql.head.get(ready.key);
-      const isFit = head?.type === type && head.crashes + 1 < SUSPECT_CRASHES;
-      return isFit ? this.#leaseHead(ready, head, now + leaseMs, now) : undefined;
+  #another(type: string, now: number, leaseMs: number): readonly Claim[] {
+    const demand: Demand = { left: 1, until: now + leaseMs, type, claims: [] };
+    const [event] = this.#find(demand, now);
+    if (event === undefined) this.#demands.push(demand);
+    else if (event.head.type === type && event.head.crashes + 1 < SUSPECT_CRASHES)
+      fill(demand, this.#lease(event, demand.until, now));
+    return demand.claims;
+  }
+
+  #end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
+    const lease = this.#leaseOf(claim);
+    if (lease === undefined) return "lost";
+    const { seq, ord, fence } = lease.claim;
+    if (effects !== undefined) {
+      if (this.#sql.isRunning.get(seq, fence) === undefined) return "lost";
+      if (!this.#effects.write(effects, claim, now)) return "conflict";
     }
-    for (const arrived of this.#dirtyLanes.alone) {
-      if (arrived.event.type !== type) continue;
-      const claim = this.#leaseArrived(arrived, now + leaseMs);
-      if (claim !== undefined) return claim;
+    const { changes } =
+      error === undefined
+        ? this.#sql.endDone.run(now, 1, seq, fence)
+        : this.#sql.endDead.run(error, now, 1, seq, fence);
+    if (changes === 0) return "lost";
+    this.#lastDone.note(claim.lane, ord, now);
+    if (error !== undefined) this.#history.add(claim, "dead", error, now);
+    return "ended";
+  }
+
+  /** Ends the run without an outcome. Returns false if the lease was lost. */
+  #countRun(claim: Claim, now: number, attempts: 0 | 1, error: string | null): boolean {
+    const lease = this.#leaseOf(claim);
+    if (lease === undefined) return false;
+    const { seq, fence } = lease.claim;
+    if (this.#sql.stop.run(error, attempts, seq, fence).changes > 0) return true;
+    this.#letGo(claim, now);
+    return false;
+  }
+
+  /** Ends the lease. A lane with more events goes behind the others. */
+  #letGo(claim: Claim, now: number): void {
+    const lease = this.#leaseOf(claim);
+    if (lease === undefined) return;
+    this.#leases.delete(claim.lane);
+    if (lease.hasMore && this.#sql.hasPending.get(claim.lane)) this.#wait(claim.lane, now);
+  }
+
+  #wait(lane: string, since: number): void {
+    if (this.#waiting.has(lane)) return;
+    if (this.#waiting.size < MAX_WAITING) {
+      this.#waiting.add(lane, since);
+      return;
     }
-    return undefined;
+    this.#lastDone.settle(lane);
+    this.#sql.wake.run(lane, since);
+    this.#isFileIdle = false;
   }
 
-  /**
-   * Leases a new event's lane. If the lane is leased or waits, its row is written instead, so that the event is tried
-   * only once.
-   */
-  #leaseArrived({ seq, event, source, trace, at }: NewArrival, until: number) {
-    const { id, lane, ord, type, body } = event;
-    const lease = () => this.#sql.leaseIdle.get(this.#owner, seq, until, lane);
-    let row = lease();
-    if (row === undefined && this.#sql.add.run(lane).changes > 0) row = lease();
-    if (row === undefined) {
-      this.#dirtyLanes.write(lane);
-      return undefined;
-    }
-    this.#dirtyLanes.take(lane);
-    const leased = { lane, fence: row.fence, late: isLate(ord, row.done_ord), pending: 1 };
-    const head = { id, type, body, source, trace, attempts: 0, crashes: 0, received_at: at };
-    return placed(leased, { ...head, seq, ord });
+  /** Ends the lease, and keeps the lane closed until a time. */
+  #close(lane: string, until: number): void {
+    this.#leases.delete(lane);
+    this.#lastDone.settle(lane);
+    this.#sql.postpone.run(lane, until);
+    this.#isFileIdle = false;
   }
 
-  /** Ends the lease of a lane without other events. Returns false if there are other events or the lease was lost. */
-  #letGoLast(claim: Claim, now: number): boolean {
-    const { ord } = claim as PlacedClaim;
-    return this.#sql.letGoLast.run(now, ord, ...this.#key(claim)).changes > 0;
+  #putOff({ lane, seq, fence }: PlacedClaim, until: number): void {
+    this.#sql.stop.run(null, 0, seq, fence);
+    this.#close(lane, until);
   }
 
-  /** Ends the lease, and makes the lane ready if it has more events. Returns false if the lease was lost. */
-  #letGo(claim: Claim, now: number): boolean {
-    const { ord } = claim as PlacedClaim;
-    return this.#sql.letGo.run(now, now, ord, ...this.#key(claim)).changes > 0;
-  }
-
-  /** Returns why the event cannot end. `undefined` if it can. */
-  #writeEffects(
-    claim: Claim,
-    effects: Effects | undefined,
-    now: number,
-  ): "lost" | "conflict" | undefined {
-    if (effects === undefined) return undefined;
-    if (!this.#holds(claim)) return "lost";
-    return this.#effects.write(effects, claim, now) ? undefined : "conflict";
-  }
-
-  /**
-   * Counts a run whose lease has expired. Its lane is ready but still has an owner. Returns 1 if the run was handling
-   * this event.
-   */
-  #countLapsed({ fence, owner, claimed }: LaneRow, head: PlacedRow, now: number): 0 | 1 {
-    if (owner === null) return 0;
-    if (claimed === head.seq) {
-      this.#history.addCrash({ id: head.id, fence, attempt: head.attempts + 1 }, now);
+  /** Counts a run whose lease has expired. Returns 1 if it was a run of the lane's first event. */
+  #countLapsed({ seq, id, fence }: PlacedClaim, head: PlacedRow, now: number): 0 | 1 {
+    if (seq === head.seq) {
+      this.#history.addCrash({ id, fence, attempt: head.attempts + 1 }, now);
       return 1;
     }
-    this.#sql.countAttempt.run(fence, claimed);
+    this.#sql.stop.run(null, 1, seq, fence);
     return 0;
   }
 
@@ -348,24 +558,16 @@ export class Lanes {
    */
   #mustWait(claim: Claim): boolean {
     if (claim.crashes < SUSPECT_CRASHES) return false;
-    if (this.#runningSuspect !== undefined && this.#holds(this.#runningSuspect)) return true;
+    const running = this.#runningSuspect;
+    if (running !== undefined && this.#leaseOf(running) !== undefined) return true;
     this.#runningSuspect = claim;
     return false;
   }
 
-  /** Ends the lease and delays the lane until a time. Returns false if the lease was lost. */
-  #postpone(claim: Claim, until: number): boolean {
-    return this.#sql.postpone.run(until, ...this.#key(claim)).changes > 0;
-  }
-
-  /** Returns whether the claim still has its lane. */
-  #holds(claim: Claim): boolean {
-    return this.#sql.held.get(...this.#key(claim)) !== undefined;
-  }
-
-  /** The values of {@link HELD}. */
-  #key({ lane, fence }: Claim): [lane: string, owner: string, fence: number] {
-    return [lane, this.#owner, fence];
+  /** Returns a claim's lease, or `undefined` if the claim has lost it. */
+  #leaseOf({ lane, fence }: Claim): Lease | undefined {
+    const lease = this.#leases.get(lane);
+    return lease?.claim.fence === fence ? lease : undefined;
   }
 }
 
@@ -397,14 +599,11 @@ class RoomsLeft {
   }
 }
 
-function placed(
-  at: Pick<PlacedClaim, "lane" | "fence" | "late" | "pending">,
-  head: PlacedRow,
-): PlacedClaim {
-  return { ...toClaim(at, head), seq: head.seq, ord: head.ord, pending: at.pending };
+function fits({ type: only, rooms }: Demand, type: string): boolean {
+  return (only === undefined || only === type) && rooms?.has(type) !== false;
 }
 
-/** Returns whether a later event of the lane is done. Events without an order are never late. */
-function isLate(ord: string, doneOrd: string | null): boolean {
-  return ord !== "" && doneOrd !== null && ord < doneOrd;
+function fill(demand: Demand, claim: PlacedClaim): void {
+  demand.left -= 1;
+  demand.claims.push(claim);
 }

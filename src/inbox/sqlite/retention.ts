@@ -31,28 +31,23 @@ const FREE_PAGES =
  * sort all rows for each batch instead of merging the two tables.
  */
 export const EVERY_LANE: string = `(
-  SELECT key, pending, ready_at, owner, fence, done_ord, done_at FROM lane
+  SELECT key, ready_at, done_ord, done_at FROM lane
   UNION ALL
-  SELECT key, CAST(0 AS INTEGER), CAST(NULL AS INTEGER), CAST(NULL AS TEXT), fence, done_ord, done_at
-  FROM resting_lane AS resting
+  SELECT key, CAST(NULL AS INTEGER), done_ord, done_at FROM resting_lane AS resting
   WHERE NOT EXISTS (SELECT 1 FROM lane WHERE lane.key = resting.key))`;
 
 /** Condition for lanes between `$1` and `$2` that have been idle for `$3` ms. */
 const IDLE = `key > $1 AND key <= $2
-  AND ready_at IS NULL AND owner IS NULL AND pending <= 0 AND coalesce(done_at < {now} - $3, true)`;
+  AND ready_at IS NULL AND coalesce(done_at < {now} - $3, true)`;
 
 const REST = [
-  `INSERT INTO resting_lane (key, fence, done_ord, done_at)
-   SELECT key, fence, done_ord, coalesce(done_at, {now}) FROM lane WHERE ${IDLE} ORDER BY key
-   ON CONFLICT (key) DO UPDATE
-     SET fence = excluded.fence, done_ord = excluded.done_ord, done_at = excluded.done_at`,
+  `INSERT INTO resting_lane (key, done_ord, done_at)
+   SELECT key, done_ord, coalesce(done_at, {now}) FROM lane WHERE ${IDLE} ORDER BY key
+   ON CONFLICT (key) DO UPDATE SET done_ord = excluded.done_ord, done_at = excluded.done_at`,
   `DELETE FROM lane WHERE ${IDLE}`,
 ];
 
-/**
- * Deletes lanes that have rested for long. A deleted lane starts over with fence 0, so a lane is kept until no claim on
- * it can exist.
- */
+/** Deletes lanes that have rested for long. An event that arrives afterwards is never late. */
 const FORGET = ["DELETE FROM resting_lane WHERE key > $1 AND key <= $2 AND done_at < {now} - $3"];
 
 /**

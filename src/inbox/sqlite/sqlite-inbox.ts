@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { DiskMeasures, InboxMeasures } from "../admin.ts";
@@ -16,14 +15,20 @@ import type {
 } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
-import { DirtyLanes } from "./dirty-lanes.ts";
 import { EffectWriter, Timers } from "./effects.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
 import { Lanes } from "./lanes.ts";
 import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
-import { GroupCommit, readStore, SqliteStore, watchOthers } from "./store.ts";
+import {
+  GroupCommit,
+  OtherWriters,
+  PHASES,
+  readStore,
+  SqliteStore,
+  type WriteOptions,
+} from "./store.ts";
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. A missing folder is created. */
@@ -39,6 +44,16 @@ export interface SqliteInboxOptions {
   readonly bot?: object | undefined;
 }
 
+/** A power loss may undo claims and outcomes. The events then run again, as after a crash. */
+const OUTCOME: WriteOptions = { mayBeLost: true };
+const CLAIM: WriteOptions = { mayBeLost: true, phase: PHASES.claims };
+
+/** Interval at which the file is synced and checked for commits of other processes, in ms. */
+const TICK_MS = 1_000;
+
+/** Lanes whose rows are written in one transaction. More would delay deliveries. */
+const LANES_PER_WRITE = 200;
+
 /** Inbox in a SQLite file, for one process. */
 export class SqliteInbox extends SqlInbox implements Inbox {
   readonly capabilities: InboxCapabilities;
@@ -49,13 +64,14 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
-  readonly #dirtyLanes: DirtyLanes;
   readonly #lanes: Lanes;
   readonly #effects: EffectWriter;
   readonly #timers: Timers;
   /** Absent for an in-memory inbox. */
   readonly #disk: DiskGuard | undefined;
-  readonly #unwatch: () => void;
+  readonly #others: OtherWriters;
+  readonly #store: SqliteStore;
+  #cancelTick: () => void = () => undefined;
   /**
    * Number of pending events. It is updated incrementally, because counting rows for each batch would cost more than
    * storing the batch.
@@ -66,40 +82,35 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   constructor(options: SqliteInboxOptions) {
     const file = openFile(options.file);
     const { db } = file;
-    const [owner, history] = [randomUUID(), new History(db)];
+    const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
-    const dirtyLanes = new DirtyLanes(db);
-    const group = new GroupCommit(db, dirtyLanes, options.bot);
-    const intake = new Intake(db, group, dirtyLanes, clock);
+    const lanes = new Lanes(db, history, effects);
+    const group = new GroupCommit(db, lanes, options.bot);
+    const intake = new Intake(db, group, lanes, clock);
     const store = new SqliteStore({
       db,
       now: () => clock.now(),
-      write: (work) => intake.write(work),
+      write: (work, options) => group.write(work, options),
       writeWithLanes: (work) => intake.writeWithLanes(work),
     });
-    super({
-      store,
-      sweepPhases: sweepPhases(db),
-      owner,
-    });
+    // The lock makes this process the only owner.
+    super({ store, sweepPhases: sweepPhases(db), owner: "" });
     this.#path = options.file;
     this.#file = file;
     this.#clock = clock;
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     this.#group = group;
     this.#intake = intake;
-    this.#dirtyLanes = dirtyLanes;
-    this.#effects = new EffectWriter(db);
+    this.#effects = effects;
     this.#timers = new Timers(db);
-    this.#lanes = new Lanes(db, { owner, history, effects: this.#effects, dirtyLanes });
+    this.#lanes = lanes;
     this.#disk = makeGuard(options, clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => history.recover(clock.now())).immediate();
     this.#pending = store.countPending();
-    this.#unwatch = watchOthers(db, clock, () => {
-      this.#pending = store.countPending();
-      this.announce();
-    });
+    this.#store = store;
+    this.#others = new OtherWriters(db);
+    this.#tickLater();
   }
 
   async put(
@@ -121,14 +132,14 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
     const work = (now: number) => this.#lanes.claim(limit, leaseMs, now, rooms);
-    return this.#intake.write(work, true);
+    return this.#intake.write(work, CLAIM);
   }
 
   /** Does nothing, because no other process claims from the file. */
   stopClaiming(): void {}
 
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
-    return this.#intake.write((now) => this.#lanes.extend(claims, leaseMs, now));
+    return this.#intake.write((now) => this.#lanes.extend(claims, leaseMs, now), OUTCOME);
   }
 
   complete(claim: Claim, effects?: Effects): Promise<boolean> {
@@ -141,18 +152,19 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   async advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance> {
     const work = (now: number) => this.#lanes.advance(claim, now, effects, leaseMs);
-    const advance = await this.#intake.write(work, true);
+    const advance = await this.#intake.write(work, OUTCOME);
     if (advance === "conflict") throw stateConflict();
-    if (advance.held) this.#countEnded(effects);
-    return advance;
+    const { held, next } = advance;
+    if (held) this.#countEnded(effects);
+    return { held, next: next[0] };
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#intake.write((now) => this.#lanes.retry(claim, now, delayMs, error));
+    return this.#intake.write((now) => this.#lanes.retry(claim, now, delayMs, error), OUTCOME);
   }
 
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    return this.#intake.write((now) => this.#lanes.release(claim, now, delayMs, error));
+    return this.#intake.write((now) => this.#lanes.release(claim, now, delayMs, error), OUTCOME);
   }
 
   async states(keys: readonly string[]): Promise<readonly StoredState[]> {
@@ -174,8 +186,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   async nextReadyIn(): Promise<number | undefined> {
-    const next = () => this.#lanes.nextReadyAt();
-    const at = this.#dirtyLanes.hasSome ? await this.#intake.writeWithLanes(next) : readStore(next);
+    const at = readStore(() => this.#lanes.nextReadyAt());
     return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
   }
 
@@ -189,7 +200,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   async close(): Promise<void> {
     if (!this.#file.db.open) return;
-    this.#unwatch();
+    this.#cancelTick();
     const written = this.#intake.writeWithLanes(() => undefined);
     this.#group.close();
     // If this write fails, the next startup rebuilds the lanes.
@@ -203,10 +214,35 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   async #end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
-    const ending = await this.#intake.write((now) => this.#lanes.end(claim, now, error, effects));
+    const work = (now: number) => this.#lanes.end(claim, now, error, effects);
+    const ending = await this.#intake.write(work, OUTCOME);
     if (ending === "conflict") throw stateConflict();
     if (ending === "ended") this.#countEnded(effects);
     return ending === "ended";
+  }
+
+  #tickLater(): void {
+    this.#cancelTick = this.#clock.timer(TICK_MS, () => this.#tick(), { background: true });
+  }
+
+  #tick(): void {
+    this.#tickLater();
+    try {
+      this.#others.look(() => {
+        this.#pending = this.#store.countPending();
+        this.announce();
+      });
+    } catch {
+      // The store is unavailable. Writes report the failure, and the next check follows soon.
+    }
+    // A failure is reported by the next outcome, whose commit is synced a second later.
+    if (this.#group.takeUnsynced()) void this.#writeLanes().catch(() => undefined);
+  }
+
+  /** Writes the rows that are still unwritten. The commit also syncs what a power loss could undo. */
+  async #writeLanes(): Promise<void> {
+    const work = (now: number) => this.#lanes.writeOldest(LANES_PER_WRITE, now);
+    while (await this.#intake.write(work));
   }
 
   #countStored({ stored, unusable }: PutResult): void {

@@ -1,17 +1,37 @@
 import { statSync } from "node:fs";
 import type { Database, Statement } from "better-sqlite3";
-import type { Clock } from "../../core/clock.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 import { channels, type StoreFailure } from "../../observe/channels.ts";
 import type { StorageReport } from "../admin.ts";
-import type { Dialect, Query, Script, SqlStore } from "../sql/store.ts";
+import type { Dialect, Query, Script, SqlStore, SqlWriteOptions } from "../sql/store.ts";
 
-/** SQLite dialect, with the indexes of the SQLite schema. */
+const isAnyOf = (column: string, list: string) =>
+  `${column} IN (SELECT value FROM json_each(${list}))`;
+
+/**
+ * SQLite dialect, with the indexes of the SQLite schema. A time in the row of a leased lane is harmless, because the
+ * next claim corrects it. A lane without a time would be stuck.
+ */
 export const dialect: Dialect = {
   locksRows: false,
   lockText: undefined,
+  held: "FROM event WHERE id = $4 AND fence = $3 AND leased_until IS NOT NULL AND state = 'pending'",
+  isClaimed: "event.leased_until IS NOT NULL",
+  isLeased: "event.leased_until > {now}",
+  leaseEnds: ", max(leased_until) AS leased_until",
+  isLaneLeased: "counted.leased_until > {now}",
+  enterLanes: `
+    INSERT INTO lane (key, ready_at) SELECT DISTINCT lane, 0 FROM event WHERE ${isAnyOf("id", "$1")} ORDER BY lane
+    ON CONFLICT (key) DO UPDATE
+      SET ready_at = CASE WHEN ${isAnyOf("lane.key", "$2")} THEN 0 ELSE coalesce(lane.ready_at, 0) END`,
+  leaveLanes: `
+    UPDATE lane SET done_at = {now},
+      ready_at = CASE WHEN NOT EXISTS (SELECT 1 FROM event WHERE event.lane = lane.key AND state = 'pending') THEN NULL
+                      WHEN ${isAnyOf("lane.key", "$3")} THEN 0
+                      ELSE ready_at END
+    WHERE key IN (SELECT lane FROM event WHERE ${isAnyOf("id", "$1")})`,
   hasTable: "SELECT 1 FROM sqlite_schema WHERE name = $1",
-  isAnyOf: (column, list) => `${column} IN (SELECT value FROM json_each(${list}))`,
+  isAnyOf,
   position: (part, text) => `instr(${text}, ${part})`,
   indexes: {
     pending: ["event.state = 'pending'"],
@@ -35,8 +55,8 @@ export interface SqliteStoreOptions {
   /** Returns the time in ms since 1970. */
   readonly now: () => number;
   /** Runs work in a transaction, and resolves once the transaction is committed. */
-  readonly write: <T>(work: () => T) => Promise<T>;
-  /** Like `write`, but in a transaction that first writes the lane rows of all committed events. */
+  readonly write: <T>(work: () => T, options?: WriteOptions) => Promise<T>;
+  /** Like `write`, but in a transaction that first writes the rows of all lanes. */
   readonly writeWithLanes: <T>(work: () => T) => Promise<T>;
 }
 
@@ -59,9 +79,9 @@ export class SqliteStore implements SqlStore {
     return readStore(() => this.#all(text, values) as Row[]);
   }
 
-  write(text: string, values: readonly unknown[]): Promise<number> {
+  write(text: string, values: readonly unknown[], options?: SqlWriteOptions): Promise<number> {
     const { now, write } = this.#options;
-    return write(() => this.#prepare(text).run(values, now()));
+    return write(() => this.#prepare(text).run(values, now()), options);
   }
 
   run<T>(script: () => Script<T>): Promise<T> {
@@ -147,12 +167,44 @@ function pack(value: unknown): unknown {
   return JSON.stringify(value.map((one) => (typeof one === "string" ? one.toWellFormed() : one)));
 }
 
-interface Write {
-  /** Runs after the transaction's other writes, and sees their changes. */
-  readonly isLast: boolean;
-  run(): void;
-  keep(): void;
-  refuse(error: unknown): void;
+/**
+ * Order of writes in a transaction. Ended runs free their lanes and slots. Waiting lanes take the free slots, and new
+ * events take the rest.
+ */
+export const PHASES = { endings: 0, claims: 1, arrivals: 2 } as const;
+
+export interface WriteOptions extends SqlWriteOptions {
+  /** Default: endings. */
+  readonly phase?: (typeof PHASES)[keyof typeof PHASES];
+}
+
+class Write<T> {
+  readonly mayBeLost: boolean;
+  readonly promise: Promise<T>;
+  readonly #work: () => T;
+  #value: T | undefined;
+  #resolve: (value: T) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  constructor(work: () => T, mayBeLost: boolean) {
+    this.#work = work;
+    this.mayBeLost = mayBeLost;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  run(): void {
+    this.#value = this.#work();
+  }
+
+  /** Settles the promise. `error` is undefined once the write is committed. */
+  settle(error: ServiceBotError | undefined): void {
+    // The work has run if the transaction was committed.
+    if (error === undefined) this.#resolve(this.#value as T);
+    else this.#reject(error);
+  }
 }
 
 /** In-memory data that transactions change. */
@@ -169,9 +221,12 @@ export class GroupCommit {
   readonly #db: Database;
   readonly #memory: TransactionMemory | undefined;
   readonly #bot: object | undefined;
-  #waiting: Write[] = [];
+  readonly #waiting: Write<unknown>[][] = Object.values(PHASES).map(() => []);
   #scheduled = false;
   #closed = false;
+  /** True while SQLite syncs the file in each commit. */
+  #syncs = true;
+  #hasUnsynced = false;
 
   constructor(db: Database, memory?: TransactionMemory, bot?: object) {
     this.#db = db;
@@ -179,31 +234,29 @@ export class GroupCommit {
     this.#bot = bot;
   }
 
+  /** Returns true if a power loss could undo a commit since the last call. */
+  takeUnsynced(): boolean {
+    const hadUnsynced = this.#hasUnsynced;
+    this.#hasUnsynced = false;
+    return hadUnsynced;
+  }
+
   /**
    * Runs `work` inside the next transaction. Resolves with its value once the transaction is committed. `work` may only
    * read and write the database and data that {@link TransactionMemory} rolls back, because it may run twice.
-   *
-   * @param isLast true runs `work` after the transaction's other writes
    */
-  write<T>(work: () => T, isLast = false): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (this.#closed) {
-        reject(new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed."));
-        return;
-      }
-      let value: T;
-      this.#waiting.push({
-        isLast,
-        run: () => {
-          value = work();
-        },
-        keep: () => resolve(value),
-        refuse: reject,
-      });
-      if (this.#scheduled) return;
+  write<T>(work: () => T, options: WriteOptions = {}): Promise<T> {
+    const { phase = PHASES.endings, mayBeLost = false } = options;
+    if (this.#closed) {
+      return Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed."));
+    }
+    const write = new Write(work, mayBeLost);
+    this.#waiting[phase]?.push(write as Write<unknown>);
+    if (!this.#scheduled) {
       this.#scheduled = true;
       setImmediate(() => this.#flush());
-    });
+    }
+    return write.promise;
   }
 
   /** Commits the waiting writes and refuses later ones. */
@@ -214,10 +267,8 @@ export class GroupCommit {
 
   #flush(): void {
     this.#scheduled = false;
-    if (this.#waiting.length === 0) return;
-    const group = this.#waiting.filter(({ isLast }) => !isLast);
-    group.push(...this.#waiting.filter(({ isLast }) => isLast));
-    this.#waiting = [];
+    const group = this.#waiting.flatMap((writes) => writes.splice(0));
+    if (group.length === 0) return;
     const error = this.#commit(group);
     if (error === undefined || group.length === 1 || isOfTheStore(error)) {
       this.#settle(group, error);
@@ -227,21 +278,20 @@ export class GroupCommit {
     for (const write of group) this.#settle([write], this.#commit([write]));
   }
 
-  #settle(group: readonly Write[], error: unknown): void {
+  #settle(group: readonly Write<unknown>[], error: unknown): void {
     const { "store-failure": failures } = channels;
     if (error !== undefined && !(error instanceof ServiceBotError) && failures.hasSubscribers) {
       failures.publish({ bot: this.#bot, reason: failureOf(error) });
     }
-    for (const write of group) {
-      if (error === undefined) write.keep();
-      else write.refuse(asStoreError(error));
-    }
+    const shown = error === undefined ? undefined : asStoreError(error);
+    for (const write of group) write.settle(shown);
   }
 
   /** Returns the error that rolled back the transaction. `undefined` once it is on disk. */
-  #commit(group: readonly Write[]): unknown {
+  #commit(group: readonly Write<unknown>[]): unknown {
     const started = performance.now();
     try {
+      this.#setSync(group.some(({ mayBeLost }) => !mayBeLost));
       this.#db.exec("BEGIN IMMEDIATE");
       for (const write of group) write.run();
       this.#db.exec("COMMIT");
@@ -255,6 +305,14 @@ export class GroupCommit {
       if (transaction.hasSubscribers)
         transaction.publish({ bot: this.#bot, ms: performance.now() - started });
     }
+  }
+
+  /** A sync also makes earlier commits durable, but a commit that changes nothing does not sync. */
+  #setSync(syncs: boolean): void {
+    if (!syncs) this.#hasUnsynced = true;
+    if (syncs === this.#syncs) return;
+    this.#db.exec(`PRAGMA synchronous = ${syncs ? "FULL" : "NORMAL"}`);
+    this.#syncs = syncs;
   }
 
   #rollback(): void {
@@ -299,33 +357,24 @@ export function readStore<T>(work: () => T): T {
   }
 }
 
-/** Interval at which to check for other connections' commits, in ms. */
-const WATCH_INTERVAL_MS = 1_000;
+/** Detects commits of other connections, for example from `service-bot inbox`. */
+export class OtherWriters {
+  readonly #version: Statement<[], unknown>;
+  #seen: unknown;
 
-/**
- * Calls `changed` after another connection, for example from `service-bot inbox`, has committed to the file. A check
- * takes a few microseconds and no I/O. Returns a function that stops the checks.
- */
-export function watchOthers(db: Database, clock: Clock, changed: () => void): () => void {
-  // No other connection can open an in-memory database.
-  if (db.memory) return () => undefined;
-  const version = db.prepare("PRAGMA data_version").pluck();
-  let seen = version.get();
-  let cancel: () => void;
-  const arm = () => {
-    cancel = clock.timer(WATCH_INTERVAL_MS, look, { background: true });
-  };
-  const look = () => {
-    arm();
-    try {
-      const now = version.get();
-      if (now === seen) return;
-      changed();
-      seen = now;
-    } catch {
-      // The store is unavailable. Writes report the failure, and the next check follows soon.
-    }
-  };
-  arm();
-  return () => cancel();
+  constructor(db: Database) {
+    this.#version = db.prepare<[], unknown>("PRAGMA data_version").pluck();
+    this.#seen = this.#version.get();
+  }
+
+  /**
+   * Calls `changed` if another connection has committed since the last call that returned. Takes a few microseconds and
+   * no I/O.
+   */
+  look(changed: () => void): void {
+    const now = this.#version.get();
+    if (now === this.#seen) return;
+    changed();
+    this.#seen = now;
+  }
 }

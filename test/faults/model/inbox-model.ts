@@ -261,6 +261,11 @@ export class InboxModel {
       lane.holder = undefined;
       lane.readyAt = this.now;
     }
+    // A file does not record since when a lane waits, so the oldest event counts.
+    for (const [key, lane] of this.lanes) {
+      if (lane.readyAt === undefined || lane.readyAt > this.now) continue;
+      lane.readyAt = Math.min(...this.pending(key).map(({ receivedAt }) => receivedAt));
+    }
   }
 
   holds(claim: number): boolean {

@@ -30,7 +30,7 @@ export const openSqliteStore: OpenStore = async (options) => {
       // Healing writes the buffered lane, which would otherwise not be written until its next claim.
       await inbox.heal();
       const db = new Sqlite(file);
-      db.prepare("UPDATE lane SET ready_at = NULL, pending = 0 WHERE key = ?").run(lane);
+      db.prepare("UPDATE lane SET ready_at = NULL WHERE key = ?").run(lane);
       db.close();
     },
     async close() {
