@@ -48,29 +48,26 @@ export interface BodyBounds {
  *
  * @throws {BodyError} and discards the rest of the body, or closes the connection
  */
-export async function readRequestBody(
-  request: IncomingMessage,
-  bounds: BodyBounds,
-): Promise<Buffer> {
-  try {
-    const body = await receive(bounds, (decoder) => {
-      const length = request.headers["content-length"] ?? null;
-      const reading = getRawBody(request, {
-        limit: bounds.limit,
-        length,
-        encoding: "raw",
-        decoder,
-      });
-      // End the stream's initial buffering, so that chunks go straight to the decoder.
-      if (request.readableFlowing === true) request.read(0);
-      return reading;
+export function readRequestBody(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+  const length = request.headers["content-length"] ?? null;
+  const reading = receive(bounds, Number(length), (buffer) => {
+    const raw = getRawBody(request, {
+      limit: bounds.limit,
+      length,
+      encoding: "raw",
+      decoder: () => buffer,
     });
-    return body.take();
-  } catch (error) {
+    // End the stream's initial buffering, so that chunks go straight to the decoder.
+    if (request.readableFlowing === true) request.read(0);
+    return raw;
+  });
+  return reading.then(takeBody, (error: unknown) => {
     dropBody(request);
     throw error;
-  }
+  });
 }
+
+const takeBody = (body: BodyBuffer) => body.take();
 
 /**
  * Reads a web-standard body like {@link readRequestBody}. `null` means an empty body.
@@ -98,7 +95,7 @@ export async function receiveWebBody(
   if (stream.locked) throw new BodyError("already_read");
   const reader = stream.getReader();
   try {
-    return await receive(bounds, (decoder) => copyPieces(reader, decoder(), bounds.limit));
+    return await receive(bounds, 0, (buffer) => copyPieces(reader, buffer, bounds.limit));
   } catch (error) {
     // Cancelling may be slow or fail, and the response does not depend on it.
     reader.cancel(error).catch(() => undefined);
@@ -141,23 +138,23 @@ export function dropBody(request: IncomingMessage): void {
   request.resume();
 }
 
-type Decoder = () => BodyBuffer;
-
-async function receive(
+/** @param length number of bytes that the sender has announced; 0 or NaN if unknown */
+function receive(
   { budget, timeoutMs = BODY_TIMEOUT_MS }: BodyBounds,
-  read: (decoder: Decoder) => Promise<unknown>,
+  length: number,
+  read: (buffer: BodyBuffer) => Promise<unknown>,
 ): Promise<BodyBuffer> {
-  const buffer = budget.open();
-  const timer = setTimeout(() => buffer.giveUp("timeout"), timeoutMs);
-  try {
-    await Promise.race([read(() => buffer), buffer.givenUp]);
-    return buffer;
-  } catch (error) {
-    buffer.release();
-    throw error instanceof BodyError ? error : new BodyError(problemOf(error), { cause: error });
-  } finally {
-    clearTimeout(timer);
-  }
+  return new Promise((resolve, reject) => {
+    const buffer = budget.open({ timeoutMs, length, onGivenUp: reject });
+    const done = () => {
+      buffer.stopTimer();
+      resolve(buffer);
+    };
+    read(buffer).then(done, (error: unknown) => {
+      buffer.release();
+      reject(error instanceof BodyError ? error : new BodyError(problemOf(error), { cause: error }));
+    });
+  });
 }
 
 const problems: Readonly<Record<string, BodyProblem>> = {
@@ -186,6 +183,15 @@ const MAX_PIECES = 65_536;
 const MIN_BLOCK_BYTES = 1_024;
 const MAX_BLOCK_BYTES = 1_048_576;
 
+export interface BodyBufferOptions {
+  /** Time limit for the whole body, in ms. Unlimited by default. */
+  readonly timeoutMs?: number;
+  /** Number of bytes that the sender has announced; 0 or NaN if unknown. */
+  readonly length?: number;
+  /** Called when the body is dropped. */
+  readonly onGivenUp?: (error: BodyError) => void;
+}
+
 /**
  * Memory budget for one server's request bodies. When the budget is full, the oldest body is dropped, because a genuine
  * sender finishes quickly.
@@ -195,6 +201,9 @@ export class BodyBudget {
   #usedBytes = 0;
   /** Oldest first. */
   readonly #open = new Set<BodyBuffer>();
+  /** Fires when the first time limit of an open body is over. One timer per body would cost more than reading it. */
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
 
   /** @param maxBytes at least the size of the largest accepted body */
   constructor(maxBytes: number) {
@@ -206,9 +215,10 @@ export class BodyBudget {
   }
 
   /** Adds a body to the budget. The caller must call {@link BodyBuffer.release}. */
-  open(): BodyBuffer {
-    const buffer = new BodyBuffer(this);
+  open(options: BodyBufferOptions = {}): BodyBuffer {
+    const buffer = new BodyBuffer(this, options);
     this.#open.add(buffer);
+    if (buffer.deadline < this.#timerAt) this.#wakeAt(buffer.deadline);
     return buffer;
   }
 
@@ -234,22 +244,51 @@ export class BodyBudget {
     for (const buffer of this.#open) if (buffer.heldBytes > 0) return buffer;
     return undefined;
   }
+
+  #wakeAt(deadline: number): void {
+    clearTimeout(this.#timer);
+    this.#timerAt = deadline;
+    this.#timer = setTimeout(() => this.#giveUpLate(), Math.max(0, deadline - performance.now()));
+    this.#timer.unref();
+  }
+
+  #giveUpLate(): void {
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const buffer of this.#open) {
+      if (buffer.deadline <= now) buffer.giveUp("timeout");
+      else next = Math.min(next, buffer.deadline);
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
+  }
 }
 
 /** Collects a body's bytes in a few blocks. Implements the interface of a raw-body decoder. */
 export class BodyBuffer {
+  /** When the time limit is over, on the clock of `performance.now()`. */
+  deadline: number;
   readonly #budget: BodyBudget;
-  readonly #givenUp = Promise.withResolvers<never>();
+  readonly #length: number;
+  readonly #onGivenUp: (error: BodyError) => void;
   #problem: BodyError | undefined;
   #blocks: Buffer[] = [];
   #used = 0;
   #heldBytes = 0;
   #pieces = 0;
 
-  constructor(budget: BodyBudget) {
+  constructor(
+    budget: BodyBudget,
+    {
+      timeoutMs = Number.POSITIVE_INFINITY,
+      length = 0,
+      onGivenUp = () => undefined,
+    }: BodyBufferOptions,
+  ) {
     this.#budget = budget;
-    // If nothing awaits the promise, its rejection must not count as unhandled.
-    this.#givenUp.promise.catch(() => undefined);
+    this.#length = length;
+    this.#onGivenUp = onGivenUp;
+    this.deadline = performance.now() + timeoutMs;
   }
 
   /** Allocated bytes, slightly more than the bytes received. */
@@ -257,13 +296,14 @@ export class BodyBuffer {
     return this.#heldBytes;
   }
 
-  /** Rejects with a {@link BodyError} when the body is dropped. */
-  get givenUp(): Promise<never> {
-    return this.#givenUp.promise;
+  /** Ends the time limit, because the body is complete. */
+  stopTimer(): void {
+    this.deadline = Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Copies a chunk. Returns "" instead of decoded text, because {@link take} returns the bytes.
+   * Copies a chunk, unless it is the whole body. Returns "" instead of decoded text, because {@link take} returns the
+   * bytes.
    *
    * @throws {BodyError} if there are too many chunks, the budget is used up, or the body has been dropped
    */
@@ -271,7 +311,8 @@ export class BodyBuffer {
     if (this.#problem !== undefined) throw this.#problem;
     this.#pieces += 1;
     if (this.#pieces > MAX_PIECES) throw this.giveUp("fragmented");
-    for (let at = 0; at < piece.length; ) at += this.#copy(piece, at);
+    if (this.#pieces === 1 && piece.length === this.#length) this.#keep(piece);
+    else for (let at = 0; at < piece.length; ) at += this.#copy(piece, at);
     return "";
   }
 
@@ -295,7 +336,7 @@ export class BodyBuffer {
   /** Drops the body and frees its bytes. Later chunks are rejected with the same problem. */
   giveUp(problem: BodyProblem): BodyError {
     this.#problem ??= new BodyError(problem);
-    this.#givenUp.reject(this.#problem);
+    this.#onGivenUp(this.#problem);
     this.release();
     return this.#problem;
   }
@@ -306,6 +347,14 @@ export class BodyBuffer {
     this.#blocks = [];
     this.#used = 0;
     this.#heldBytes = 0;
+  }
+
+  /** Keeps a chunk that is the whole body. */
+  #keep(piece: Uint8Array): void {
+    this.#budget.reserve(this, piece.length);
+    this.#blocks = [Buffer.from(piece.buffer, piece.byteOffset, piece.length)];
+    this.#used = piece.length;
+    this.#heldBytes = piece.length;
   }
 
   /** Copies as much of the chunk as fits into the current block. Returns the number of bytes copied. */
