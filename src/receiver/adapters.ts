@@ -55,14 +55,16 @@ export function toNodeListener(
   endpoints: Endpoints,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    void answerAny(fromNode(request), endpoints).then((answer) => write(request, response, answer));
+    const respond = (answer: Answer) => write(request, response, answer);
+    answerAny(new NodeIncoming(request), endpoints).then(respond, () => respond(internal));
   };
 }
 
 /** Creates a handler for web-standard requests. It needs neither a port nor a server. */
 export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Response> {
   return async (request) => {
-    const { status, headers, body } = await answerAny(fromWeb(request), endpoints);
+    const answering = answerAny(fromWeb(request), endpoints);
+    const { status, headers, body } = await answering.catch(() => internal);
     return new Response(request.method === "HEAD" ? null : body, { status, headers });
   };
 }
@@ -80,7 +82,7 @@ export function toExpress(
   local: () => LocalAccess | undefined = () => undefined,
 ): WebhookMiddleware {
   return (request, response, next) => {
-    const incoming = fromNode(request);
+    const incoming = new NodeIncoming(request);
     const current = webhook();
     const access = local();
     const answering = current?.receive(incoming) ?? (access && answerChannel(incoming, access));
@@ -95,13 +97,9 @@ export function toExpress(
   };
 }
 
-/** Responds to any request to the bot. Never rejects. */
-async function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Promise<Answer> {
-  try {
-    return await (webhook?.receive(incoming) ?? answerHealth(incoming, health));
-  } catch {
-    return internal;
-  }
+/** Responds to any request to the bot. */
+function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Promise<Answer> {
+  return webhook?.receive(incoming) ?? answerHealth(incoming, health);
 }
 
 /**
@@ -164,16 +162,35 @@ type NodeRequest = IncomingMessage & {
   readonly rawBody?: unknown;
 };
 
-function fromNode(request: NodeRequest): Incoming {
-  return {
-    method: request.method ?? "GET",
+class NodeIncoming implements Incoming {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly mountedPath: string;
+  readonly #request: NodeRequest;
+
+  constructor(request: NodeRequest) {
+    this.#request = request;
+    const { url = "/", originalUrl = url, method = "GET" } = request;
+    this.method = method;
     // Use the path that the client sent, even if Express has mounted the middleware under a prefix.
-    ...target(request.originalUrl ?? request.url ?? "/"),
-    mountedPath: target(request.url ?? "/").path,
-    headers: request.headers,
-    read: (bounds) => readNodeBody(request, bounds),
-    drop: () => dropBody(request),
-  };
+    const { path, query } = target(originalUrl);
+    this.path = path;
+    this.query = query;
+    this.mountedPath = originalUrl === url ? path : target(url).path;
+  }
+
+  get headers(): Incoming["headers"] {
+    return this.#request.headers;
+  }
+
+  read(bounds: BodyBounds): Promise<Uint8Array> {
+    return readNodeBody(this.#request, bounds);
+  }
+
+  drop(): void {
+    dropBody(this.#request);
+  }
 }
 
 function fromWeb(request: Request): Incoming {
@@ -194,27 +211,31 @@ function fromWeb(request: Request): Incoming {
  * Reads the raw bytes, from the stream or from the Buffer kept by a body parser. `express.raw()` keeps it in `body`,
  * and some hosts keep it in `rawBody`.
  */
-async function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<Uint8Array> {
-  const kept = [request.body, request.rawBody].find((value) => value instanceof Uint8Array);
-  if (kept !== undefined) {
-    if (kept.length > bounds.limit) throw new BodyError("too_large");
-    return kept;
+function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<Uint8Array> {
+  for (const kept of [request.body, request.rawBody]) {
+    if (kept instanceof Uint8Array) {
+      const isFit = kept.length <= bounds.limit;
+      return isFit ? Promise.resolve(kept) : Promise.reject(new BodyError("too_large"));
+    }
   }
-  if (request.readableDidRead || request.readableEnded) throw new BodyError("already_read");
-  return await readRequestBody(request, bounds);
+  if (request.readableDidRead || request.readableEnded) {
+    return Promise.reject(new BodyError("already_read"));
+  }
+  return readRequestBody(request, bounds);
 }
 
 /**
  * Splits a URL into path and query. Drops a trailing slash, because it is a common mistake in the portal's URL field.
  */
 function target(url: string): Pick<Incoming, "path" | "query"> {
-  const [path = "/", ...rest] = url.split("?");
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
   const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-  return { path: bare, query: rest.join("?") };
+  return { path: bare, query: mark < 0 ? "" : url.slice(mark + 1) };
 }
 
 function write(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (response.headersSent || response.destroyed) return;
-  response.writeHead(answer.status, { ...answer.headers });
+  response.writeHead(answer.status, answer.headers);
   response.end(request.method === "HEAD" ? undefined : answer.body);
 }

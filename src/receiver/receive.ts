@@ -110,13 +110,15 @@ export class Receiver {
 
   /** Returns the response to a webhook request, or `undefined` if the path differs. */
   receive(incoming: Incoming): Promise<Answer> | undefined {
-    return atWebhook(this.#options.path, incoming, () => this.#receive(incoming));
+    return isAtWebhook(this.#options.path, incoming) ? this.#receive(incoming) : undefined;
   }
 
   async #receive(incoming: Incoming): Promise<Answer> {
+    if (incoming.method !== "POST") return refuseMethod(incoming);
     const { clock, secrets, maxBodyBytes: limit, budget, timeoutMs } = this.#options;
+    const { headers } = incoming;
     // Check the header before reading the body, so that unauthenticated senders cannot make the bot read a body.
-    const head = readSignature(incoming.headers[SIGNATURE_HEADER], clock.now());
+    const head = readSignature(headers[SIGNATURE_HEADER], clock.now());
     if (!head.ok) {
       incoming.drop();
       return await this.#refuseSignature(head);
@@ -134,33 +136,20 @@ export class Receiver {
     this.#noteSecret(verdict.secretIndex, started);
     // Read the trace header only after checking the signature. The header itself is not signed, and an attacker could
     // use it to add spans to other traces.
-    const parent = readTraceparent(incoming.headers[TRACEPARENT_HEADER]);
-    const count = incoming.headers[EVENT_COUNT_HEADER];
-    return await this.#trace(parent, async (work) => {
-      const trace = work?.trace ?? parent ?? newTrace();
-      return await this.#store(body, count, { started, trace, work });
+    const parent = readTraceparent(headers[TRACEPARENT_HEADER]);
+    const delivery = { body, count: headers[EVENT_COUNT_HEADER], started };
+    return await this.#trace(parent, (work) => {
+      return this.#store({ ...delivery, trace: work?.trace ?? parent ?? newTrace(), work });
     });
   }
 
-  async #store(
-    body: Uint8Array,
-    count: string | readonly string[] | undefined,
-    { started, trace, work }: Arrival,
-  ): Promise<Answer> {
-    const { bot, inbox, laneOf, clock, steady = clock, log } = this.#options;
+  async #store({ body, count, started, trace, work }: Delivery): Promise<Answer> {
+    const { bot, inbox, laneOf, clock, steady = clock } = this.#options;
     const wire = readBody(body);
     if (wire === undefined) return this.#refuse(noEvents);
-    const { events } = wire;
-    const announced = readCount(count);
-    if (announced !== undefined && announced !== events.length) {
-      // Only warn about a mismatch, because the header is not signed and nothing depends on it.
-      log.warn(
-        { announced, events: events.length },
-        "X-Service-Event-Count differs from the number of events in the body",
-      );
-    }
+    this.#checkCount(count, wire.events.length);
     try {
-      const batch = readBatch(events, laneOf, wire.texts);
+      const batch = readBatch(wire.events, laneOf, wire.texts);
       this.#requireOpen();
       const result = await inbox.put(batch, "webhook", [], trace);
       this.#requireOpen();
@@ -179,6 +168,16 @@ export class Receiver {
     }
   }
 
+  /** Only warns about a mismatch, because the header is not signed and nothing depends on it. */
+  #checkCount(header: string | readonly string[] | undefined, events: number): void {
+    const announced = readCount(header);
+    if (announced === undefined || announced === events) return;
+    this.#options.log.warn(
+      { announced, events },
+      "X-Service-Event-Count differs from the number of events in the body",
+    );
+  }
+
   #refuseSignature({ status, code, message }: RefusedSignature): Promise<Answer> {
     const answer = failure(status, code, message);
     return this.#trace(undefined, async () => this.#refuse(answer));
@@ -195,12 +194,13 @@ export class Receiver {
   }
 
   /** @param parent trace that the delivery belongs to */
-  async #trace(
+  #trace(
     parent: string | undefined,
     work: (message: WorkMessages["delivery"] | undefined) => Promise<Answer>,
   ): Promise<Answer> {
+    if (!works.delivery.hasSubscribers) return work(undefined);
     const message = () => ({ bot: this.#options.bot, trace: parent });
-    return await traced(works.delivery, message, async (delivery) => {
+    return traced(works.delivery, message, async (delivery) => {
       const answer = await work(delivery);
       if (delivery !== undefined) {
         delivery.status = answer.status;
@@ -240,7 +240,10 @@ export class Receiver {
 }
 
 /** A delivery with a valid signature. */
-interface Arrival {
+interface Delivery {
+  readonly body: Uint8Array;
+  /** Value of `X-Service-Event-Count`. */
+  readonly count: string | readonly string[] | undefined;
   readonly started: number;
   readonly trace: string;
   readonly work: WorkMessages["delivery"] | undefined;
@@ -249,25 +252,22 @@ interface Arrival {
 /** Responds to deliveries with 503 until the bot has started. */
 export function beforeStart(path: string): Webhook {
   return {
-    receive: (incoming) =>
-      atWebhook(path, incoming, async () => {
-        incoming.drop();
-        return notReady;
-      }),
+    receive(incoming) {
+      if (!isAtWebhook(path, incoming)) return undefined;
+      if (incoming.method !== "POST") return Promise.resolve(refuseMethod(incoming));
+      incoming.drop();
+      return Promise.resolve(notReady);
+    },
   };
 }
 
-/** Responds with `answer` to a POST to the webhook's path. Returns `undefined` if the path differs. */
-function atWebhook(
-  webhook: string,
-  incoming: Incoming,
-  answer: () => Promise<Answer>,
-): Promise<Answer> | undefined {
-  const { method, path, mountedPath = path } = incoming;
-  if (path !== webhook && mountedPath !== webhook) return undefined;
-  if (method === "POST") return answer();
+function isAtWebhook(webhook: string, { path, mountedPath }: Incoming): boolean {
+  return path === webhook || mountedPath === webhook;
+}
+
+function refuseMethod(incoming: Incoming): Answer {
   incoming.drop();
-  return Promise.resolve(methodNotAllowed("POST"));
+  return methodNotAllowed("POST");
 }
 
 const noEvents = failure(400, "BODY_INVALID", 'The body must be JSON of the form {"events":[…]}.');
