@@ -152,7 +152,9 @@ function receive(
     };
     read(buffer).then(done, (error: unknown) => {
       buffer.release();
-      reject(error instanceof BodyError ? error : new BodyError(problemOf(error), { cause: error }));
+      reject(
+        error instanceof BodyError ? error : new BodyError(problemOf(error), { cause: error }),
+      );
     });
   });
 }

@@ -56,7 +56,6 @@ export async function listen(
   // DELIVERY=webhook may never need, at the cost of a tenth of the startup time and 5 MB. A static import would also
   // fail on an old Node before `requireNode` can report the version.
   const { createServer } = process.getBuiltinModule("node:http");
-  let running = 0;
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,
@@ -64,30 +63,16 @@ export async function listen(
       connectionsCheckingInterval: Math.min(requestTimeoutMs, MAX_CHECK_INTERVAL_MS),
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    (request, response) => {
-      running += 1;
-      response.once("close", () => {
-        running -= 1;
-        if (running === 0 && !server.listening) server.closeAllConnections();
-      });
-      listener(request, response);
-    },
+    listener,
   );
-  const address = await bind(server, host, port, {
+  const connections = new Connections(server);
+  const address = await listenOn(server, host, port, {
     names: `${set.host}, ${set.port}`,
     remedy: `Stop it, or set ${set.port} to another port.`,
   });
   return {
     url: `http://${urlHost(host)}:${address.port}`,
-    // `server.close()` alone also waits for connections without a running request.
-    close: (graceMs = CLOSE_GRACE_MS) =>
-      new Promise((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), running === 0 ? 0 : graceMs);
-        server.close(() => {
-          clearTimeout(cut);
-          resolve();
-        });
-      }),
+    close: (graceMs = CLOSE_GRACE_MS) => connections.close(graceMs),
   };
 }
 
@@ -99,11 +84,16 @@ const CROWDED_SHARE = 0.9;
 
 const HEADERS_TIMEOUT_MS = 10_000;
 
+interface Binding {
+  /** The host and port settings, as error messages name them. */
+  readonly names: string;
+  /** What to do if the port is in use. */
+  readonly remedy: string;
+}
+
 /**
- * Binds a server and resolves to its address. Port 0 selects a free port.
+ * Binds a server, limits its connections, and resolves to its address. Port 0 selects a free port.
  *
- * @param names the host and port settings, as error messages name them
- * @param remedy what to do if the port is in use
  * @throws {ServiceBotError} ADDRESS_IN_USE
  * @throws {ConfigError} CONFIG_INVALID if this machine does not have the address, or the process may not use it
  */
@@ -111,9 +101,18 @@ export function bind(
   server: Server,
   host: string,
   port: number,
-  { names, remedy }: { readonly names: string; readonly remedy: string },
+  binding: Binding,
 ): Promise<AddressInfo> {
-  boundConnections(server);
+  new Connections(server);
+  return listenOn(server, host, port, binding);
+}
+
+function listenOn(
+  server: Server,
+  host: string,
+  port: number,
+  { names, remedy }: Binding,
+): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
       if (!hasCode(error, "EADDRINUSE")) {
@@ -132,44 +131,87 @@ export function bind(
   });
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** An open connection, and its latest request. */
+interface Connection {
+  request: IncomingMessage | undefined;
+  response: ServerResponse | undefined;
+  /** Number of the latest request on this server, or of the connection if it has no request yet. */
+  latest: number;
 }
 
-/** Limits the number of connections. When the server is crowded, each new connection closes an older connection. */
-function boundConnections(server: Server): void {
-  server.maxConnections = MAX_CONNECTIONS;
-  server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);
-  /** In order of their latest request, oldest first. `undefined` before the first request. */
-  const connections = new Map<Socket, Exchange | undefined>();
-  server.on("connection", (socket) => {
-    if (connections.size >= server.maxConnections * CROWDED_SHARE) closeSlowest(connections);
-    connections.set(socket, undefined);
-    socket.once("close", () => connections.delete(socket));
-  });
-  server.on("request", (request, response) => {
+/** Limits the number of a server's connections. When the server is crowded, each new connection closes an older one. */
+export class Connections {
+  readonly #server: Server;
+  readonly #open = new Map<Socket, Connection>();
+  #events = 0;
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.maxConnections = MAX_CONNECTIONS;
+    server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);
+    server.on("connection", (socket) => {
+      if (this.#open.size >= server.maxConnections * CROWDED_SHARE) this.#closeSlowest();
+      this.#events += 1;
+      this.#open.set(socket, { request: undefined, response: undefined, latest: this.#events });
+      socket.once("close", () => this.#open.delete(socket));
+    });
+    server.on("request", (request, response) => this.#note(request, response));
+  }
+
+  /**
+   * Stops listening, and waits until running requests have finished, for at most `graceMs`. `server.close()` alone would
+   * also wait for connections without a request.
+   */
+  close(graceMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+      this.#server.close(() => {
+        clearTimeout(cut);
+        resolve();
+      });
+      for (const { response } of this.#open.values()) this.#closeAfter(response);
+      this.#closeIfIdle();
+    });
+  }
+
+  #note(request: IncomingMessage, response: ServerResponse): void {
     // A connection closed by the server may still have a buffered request.
-    if (connections.delete(request.socket)) connections.set(request.socket, { request, response });
-  });
+    const connection = this.#open.get(request.socket);
+    if (connection === undefined) return;
+    this.#events += 1;
+    connection.request = request;
+    connection.response = response;
+    connection.latest = this.#events;
+    if (!this.#server.listening) this.#closeAfter(response);
+  }
+
+  #closeAfter(response: ServerResponse | undefined): void {
+    response?.once("close", () => this.#closeIfIdle());
+  }
+
+  #closeIfIdle(): void {
+    const isIdle = [...this.#open.values()].every(({ response }) => response?.closed !== false);
+    if (isIdle) this.#server.closeAllConnections();
+  }
+
+  /**
+   * Closes the oldest idle connection. If none is idle, closes the oldest connection whose request is incomplete,
+   * because genuine requests arrive quickly.
+   */
+  #closeSlowest(): void {
+    const waiting = [...this.#open].filter(([, connection]) => !isServed(connection));
+    waiting.sort(([, a], [, b]) => a.latest - b.latest);
+    const [slowest] = waiting.find(([, connection]) => isAnswered(connection)) ?? waiting[0] ?? [];
+    if (slowest === undefined) return;
+    this.#open.delete(slowest);
+    slowest.destroy();
+  }
 }
 
-/**
- * Closes the oldest idle connection. If none is idle, closes the oldest connection whose request is incomplete, because
- * genuine requests arrive quickly.
- */
-function closeSlowest(connections: Map<Socket, Exchange | undefined>): void {
-  const waiting = [...connections].filter(([, exchange]) => !isServed(exchange));
-  const [slowest] = waiting.find(([, exchange]) => isAnswered(exchange)) ?? waiting[0] ?? [];
-  if (slowest === undefined) return;
-  connections.delete(slowest);
-  slowest.destroy();
+function isServed({ request, response }: Connection): boolean {
+  return request?.complete === true && response?.writableEnded === false;
 }
 
-function isServed(exchange: Exchange | undefined): boolean {
-  return exchange?.request.complete === true && !exchange.response.writableEnded;
-}
-
-function isAnswered(exchange: Exchange | undefined): boolean {
-  return exchange?.request.complete === true && exchange.response.writableFinished;
+function isAnswered({ request, response }: Connection): boolean {
+  return request?.complete === true && response?.writableFinished === true;
 }

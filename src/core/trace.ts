@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
 const TRACE_ID_LENGTH = 32;
 
@@ -9,9 +9,13 @@ const TRACE_ID_LENGTH = 32;
  * stored the event: `<trace id>-<span id>-<flags>`.
  */
 export function newTrace(): string {
-  // Node draws the randomness for 128 UUIDs at once, whereas `randomBytes` would cost a system call per trace.
-  return randomUUID().replaceAll("-", "");
+  traces += 1;
+  return processPart + traces.toString(16).padStart(TRACE_ID_LENGTH / 2, "0");
 }
+
+/** Half of each trace id is random, and distinguishes processes. The other half is a counter, which costs less. */
+const processPart = randomBytes(TRACE_ID_LENGTH / 4).toString("hex");
+let traces = 0;
 
 export function traceIdOf(trace: string | undefined): string | undefined {
   return trace?.slice(0, TRACE_ID_LENGTH);
