@@ -110,6 +110,8 @@ export interface Patience {
   /** Maximum number of attempts. Read again after each attempt, because stopping the bot may lower it. */
   tries(): number;
   failed(error: unknown): void;
+  /** Returns whether another attempt could not succeed. Default: never. */
+  isFinal?(error: unknown): boolean;
 }
 
 /**
@@ -125,6 +127,7 @@ export async function persist<T>(write: () => Promise<T>, patience: Patience): P
     try {
       return await write();
     } catch (error) {
+      if (patience.isFinal?.(error)) throw error;
       patience.failed(error);
       if (attempt >= patience.tries()) throw error;
       await sleep(patience.clock, backoff(WRITE_BACKOFF, attempt), patience.signal);

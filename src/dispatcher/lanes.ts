@@ -7,6 +7,7 @@ import type { Claim, ClaimRooms } from "../inbox/inbox.ts";
 import { traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Steps, type StepsOptions } from "../steps/steps.ts";
 import { Conflicts } from "./conflicts.ts";
+import { Deadlines } from "./deadlines.ts";
 import {
   type DeadOutcome,
   decideOutcome,
@@ -21,9 +22,11 @@ import { Abort, Run, type RunOptions } from "./run.ts";
 
 export interface LanesOptions
   extends Omit<OutcomeOptions, "conflicts">,
-    Omit<RunOptions, "steps" | "inbox" | "restore">,
+    Omit<RunOptions, "steps" | "inbox" | "restore" | "deadlines">,
     Omit<StepsOptions, keyof OutcomeOptions> {
   readonly types: HandledTypes;
+  /** Time limit of a run whose type has no limit of its own, in ms. */
+  readonly handlerTimeoutMs: number;
   /** Maximum number of lanes handled at once. */
   readonly concurrency: number;
   /** Number of failed runs after which an event becomes a dead letter. */
@@ -43,8 +46,9 @@ const MAX_TURN_MS = 250;
 export class Lanes {
   readonly limits: TypeLimits;
   readonly #options: LanesOptions;
-  /** Options of runs whose type has no options of its own. */
-  readonly #runOptions: RunOptions;
+  /** Options of runs, by their time limit in ms. */
+  readonly #runOptions = new Map<number, RunOptions>();
+  readonly #steps: Steps;
   readonly #outcomeOptions: OutcomeOptions;
   readonly #running = new Set<LaneRun>();
   /** The last run of each lane that has not ended. */
@@ -55,7 +59,7 @@ export class Lanes {
   constructor(options: LanesOptions) {
     this.#options = options;
     this.limits = new TypeLimits(options.concurrency, options.types);
-    this.#runOptions = { ...options, steps: new Steps(options) };
+    this.#steps = new Steps(options);
     this.#outcomeOptions = { ...options, conflicts: new Conflicts(options) };
   }
 
@@ -92,15 +96,11 @@ export class Lanes {
       abort: this.#abortFor(claim),
       hasPlace: this.limits.enter(claim.type),
       since,
-      done: Promise.resolve(),
+      done: undefined,
     };
     this.#running.add(run);
     this.#lanes.set(claim.lane, run);
-    run.done = this.#advanceLane(run, older?.done).finally(() => {
-      this.#running.delete(run);
-      if (this.#lanes.get(claim.lane) === run) this.#lanes.delete(claim.lane);
-      this.#options.onEnd();
-    });
+    run.done = this.#advanceLane(run, older?.done);
     return run;
   }
 
@@ -114,10 +114,10 @@ export class Lanes {
 
   /** Handles the event, and then the lane's next events for as long as the lane may continue. */
   async #advanceLane(run: LaneRun, older: Promise<void> | undefined): Promise<void> {
-    await older;
+    if (older !== undefined) await older;
     try {
       for (;;) {
-        const next = await this.#handle(run);
+        const next = await this.#traced(run);
         if (next === undefined) return;
         const { stopping: isStopping, clock } = this.#options;
         if (next.lane !== run.claim.lane) {
@@ -139,32 +139,40 @@ export class Lanes {
         { err, event: id, trace: traceIdOf(trace) },
         "a run was aborted by an unexpected error",
       );
+    } finally {
+      const { lane } = run.claim;
+      this.#running.delete(run);
+      if (this.#lanes.get(lane) === run) this.#lanes.delete(lane);
+      this.#options.onEnd();
     }
   }
 
-  /** Runs the handlers and records the outcome. Resolves to the next claim to handle. */
-  async #handle(run: LaneRun): Promise<Claim | undefined> {
-    const { claim } = run;
+  #traced(run: LaneRun): Promise<Claim | undefined> {
+    if (!works.run.hasSubscribers) return this.#handle(run, undefined);
+    const { id: event, type, lane, attempt, source, late, trace } = run.claim;
     const message = () => {
-      const { id: event, type, lane, attempt, source, late, trace } = claim;
       return { bot: this.#options.bot, event, type, lane, attempt, source, late, trace };
     };
-    return await traced(works.run, message, async (work) => {
-      const { clock } = this.#options;
-      const started = clock.now();
-      try {
-        const { outcome, event } = run.hasPlace ? await this.#run(run) : skipped;
-        if (work !== undefined) completeWork(work, outcome);
-        const ms = clock.now() - started;
-        const mayContinue = () => this.#mayContinueLane(run);
-        const ended = { claim, event, outcome, ms, mayContinue };
-        const recorded = await recordOutcome(ended, this.#outcomeOptions);
-        if (work !== undefined) completeWork(work, recorded.outcome);
-        return recorded.next;
-      } finally {
-        if (run.hasPlace) this.limits.leave(claim.type);
-      }
-    });
+    return traced(works.run, message, (work) => this.#handle(run, work));
+  }
+
+  /** Runs the handlers and records the outcome. Resolves to the next claim to handle. */
+  async #handle(run: LaneRun, work: WorkMessages["run"] | undefined): Promise<Claim | undefined> {
+    const { claim } = run;
+    const { clock } = this.#options;
+    const started = clock.now();
+    try {
+      const { outcome, event } = run.hasPlace ? await this.#run(run) : skipped;
+      if (work !== undefined) completeWork(work, outcome);
+      const ms = clock.now() - started;
+      const mayContinue = () => this.#mayContinueLane(run);
+      const ended = { claim, event, outcome, ms, mayContinue };
+      const recorded = await recordOutcome(ended, this.#outcomeOptions);
+      if (work !== undefined) completeWork(work, recorded.outcome);
+      return recorded.next;
+    } finally {
+      if (run.hasPlace) this.limits.leave(claim.type);
+    }
   }
 
   /**
@@ -240,9 +248,15 @@ export class Lanes {
   }
 
   #runOptionsFor({ type }: Claim): RunOptions {
-    const { timeoutMs } = this.#options.types.optionsFor(type);
-    const options = this.#runOptions;
-    return timeoutMs === undefined ? options : { ...options, handlerTimeoutMs: timeoutMs };
+    const { clock, handlerTimeoutMs } = this.#options;
+    const { timeoutMs = handlerTimeoutMs } = this.#options.types.optionsFor(type);
+    let options = this.#runOptions.get(timeoutMs);
+    if (options === undefined) {
+      const deadlines = new Deadlines(clock, timeoutMs);
+      options = { ...this.#options, deadlines, steps: this.#steps };
+      this.#runOptions.set(timeoutMs, options);
+    }
+    return options;
   }
 
   /** Extends the lanes' leases, and aborts the runs that have lost their leases. */
@@ -266,7 +280,7 @@ interface LaneRun {
   hasPlace: boolean;
   /** Time when the lane was claimed, on the dispatcher's clock. */
   readonly since: number;
-  done: Promise<void>;
+  done: Promise<void> | undefined;
 }
 
 /** Result of a run. The event is missing if its handlers did not start. */
@@ -347,9 +361,7 @@ export class TypeLimits {
   }
 
   leave(type: string): void {
-    const left = this.#takenOf(type) - 1;
-    if (left > 0) this.#taken.set(type, left);
-    else this.#taken.delete(type);
+    this.#taken.set(type, this.#takenOf(type) - 1);
   }
 
   /** Returns whether a new event of the type would have to wait. */

@@ -185,82 +185,67 @@ export async function recordOutcome(
 ): Promise<RecordedOutcome> {
   const { outcome, claim, event } = run;
   const error = "error" in outcome ? describeError(outcome.error, event, options.scrub) : undefined;
-  const { held, next, conflict } = await write(run, error, options);
-  if (conflict !== undefined) {
+  let written: Advance;
+  try {
+    written = await write(run, error, options);
+  } catch (conflict) {
+    if (!isOurs(conflict, "STATE_CONFLICT")) throw conflict;
     const delayMs = options.conflicts.note(claim);
-    return await recordOutcome(
-      { ...run, outcome: { kind: "release", delayMs, error: conflict } },
-      options,
-    );
+    const released: Outcome = { kind: "release", delayMs, error: conflict };
+    return await recordOutcome({ ...run, outcome: released }, options);
   }
   if (!isConflict(outcome)) options.conflicts.forget(claim);
-  publish(run, held, error, options.bot);
-  return { outcome, next };
+  publish(run, written.held, error, options.bot);
+  return { outcome, next: written.next };
 }
 
 function isConflict(outcome: Outcome): boolean {
   return "error" in outcome && isOurs(outcome.error, "STATE_CONFLICT");
 }
 
-interface WriteResult extends Advance {
-  /** Set if nothing was written because a state has changed since the run read it. */
-  readonly conflict?: ServiceBotError;
-}
-
 /**
  * Retries a failed write. After the last try, the lane waits until the lease expires. The event then runs again,
  * without repeating its recorded steps.
  */
-async function write(
-  { claim, outcome, mayContinue }: EndedRun,
+function write(
+  run: EndedRun,
   error: ShownError | undefined,
   { inbox, clock, log, leaseMs, stopping, deadline }: OutcomeOptions,
-): Promise<WriteResult> {
-  if (outcome.kind === "lost") return { held: false };
+): Promise<Advance> {
+  const { claim, outcome, mayContinue } = run;
   const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
-  return await persist(
-    async () => {
-      try {
-        if (outcome.kind === "done" && mayContinue()) {
-          return await inbox.advance(claim, outcome.effects, leaseMs);
-        }
-        return { held: await end(inbox, claim, outcome, text) };
-      } catch (conflict) {
-        if (isOurs(conflict, "STATE_CONFLICT")) return { held: true, conflict };
-        throw conflict;
-      }
+  const once = () =>
+    outcome.kind === "done" && mayContinue()
+      ? inbox.advance(claim, outcome.effects, leaseMs)
+      : end(inbox, claim, outcome, text);
+  return persist(once, {
+    clock,
+    signal: deadline,
+    tries: () => (stopping.aborted ? MAX_WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
+    isFinal: (err) => isOurs(err, "STATE_CONFLICT"),
+    failed: (err) => {
+      log.error(
+        { err, event: claim.id, trace: traceIdOf(claim.trace) },
+        "could not record the outcome of a run",
+      );
     },
-    {
-      clock,
-      signal: deadline,
-      tries: () => (stopping.aborted ? MAX_WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
-      failed: (err) => {
-        log.error(
-          { err, event: claim.id, trace: traceIdOf(claim.trace) },
-          "could not record the outcome of a run",
-        );
-      },
-    },
-  );
+  });
 }
 
-function end(
-  inbox: Inbox,
-  claim: Claim,
-  outcome: Exclude<Outcome, { readonly kind: "lost" }>,
-  error: string,
-): Promise<boolean> {
+async function end(inbox: Inbox, claim: Claim, outcome: Outcome, error: string): Promise<Advance> {
   switch (outcome.kind) {
     case "done":
-      return inbox.complete(claim, outcome.effects);
+      return { held: await inbox.complete(claim, outcome.effects) };
     case "retry":
-      return inbox.retry(claim, outcome.delayMs, error);
+      return { held: await inbox.retry(claim, outcome.delayMs, error) };
     case "skipped":
-      return inbox.release(claim, 0);
+      return { held: await inbox.release(claim, 0) };
     case "release":
-      return inbox.release(claim, outcome.delayMs, error);
+      return { held: await inbox.release(claim, outcome.delayMs, error) };
     case "dead":
-      return inbox.bury(claim, error, outcome.effects);
+      return { held: await inbox.bury(claim, error, outcome.effects) };
+    case "lost":
+      return { held: false };
   }
 }
 

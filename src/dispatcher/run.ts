@@ -2,7 +2,6 @@ import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { duringEvent, traceIdOf } from "../core/trace.ts";
 import { RunEffects, type RunEffectsOptions } from "../effects/run-effects.ts";
-import { ServiceBotError } from "../errors.ts";
 import { readStoredEvent } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Effects } from "../inbox/effects.ts";
@@ -10,6 +9,7 @@ import type { Claim } from "../inbox/inbox.ts";
 import type { RestoreWindow } from "../steps/restore.ts";
 import type { Job, StepRunner } from "../steps/step.ts";
 import type { Steps } from "../steps/steps.ts";
+import type { Deadlines } from "./deadlines.ts";
 import { stopping } from "./outcome.ts";
 
 /** Time within which an aborted handler may still end, in ms. */
@@ -36,7 +36,7 @@ export interface RunOptions {
   readonly handler: JobHandler;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly handlerTimeoutMs: number;
+  readonly deadlines: Deadlines;
   readonly steps: Steps;
   readonly inbox: RunEffectsOptions["inbox"];
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
@@ -59,11 +59,10 @@ export class Run implements Job {
   #effects: RunEffects | undefined;
   /** Effects that the handlers have requested when they end. */
   #collected: Effects | undefined;
-  #cancelTimeout = () => {};
 
   /** @throws {ServiceBotError} BODY_INVALID if the stored event cannot be read */
   constructor(claim: Claim, abort: Abort, options: RunOptions) {
-    this.event = readStoredEvent(claim.body);
+    this.event = claim.event ?? readStoredEvent(claim.body);
     this.claim = claim;
     this.#abort = abort;
     this.#options = options;
@@ -125,18 +124,17 @@ export class Run implements Job {
       await duringEvent(current, () => this.#notifyObservers(reason));
       throw reason;
     } finally {
-      this.#cancelTimeout();
+      this.#options.deadlines.delete(this.#abort);
     }
   }
 
   async #runHandlers(): Promise<void> {
     const preparation = this.#handlers.prepare?.();
     if (preparation !== undefined) await preparation;
-    const { clock, handlerTimeoutMs: ms } = this.#options;
     if (this.#abort.aborted) throw this.#abort.reason;
-    this.#cancelTimeout = clock.timer(ms, () => this.#abort.abort(timeout(ms)));
+    this.#options.deadlines.add(this.#abort);
     await this.#handlers.run();
-    this.#collected = await this.#effects?.collect();
+    if (this.#effects !== undefined) this.#collected = await this.#effects.collect();
   }
 
   /** Neither a slow nor a failing observer affects the event. */
@@ -206,11 +204,4 @@ export class Abort {
       work.then(resolve, reject);
     });
   }
-}
-
-function timeout(ms: number): ServiceBotError {
-  return new ServiceBotError(
-    "HANDLER_TIMEOUT",
-    `The handler did not finish within ${ms} ms. Pass ctx.signal to slow calls, or raise handlerTimeoutMs.`,
-  );
 }

@@ -12,6 +12,7 @@
  * `ServiceBotError` STORE_UNAVAILABLE and has written nothing.
  */
 
+import type { AnyEvent } from "../events/types.ts";
 import type { InboxAdmin, InboxMeasures, InboxStats, Source } from "./admin.ts";
 import type { Effects, FiredTimers, StoredState, StoredTimer, TimerName } from "./effects.ts";
 import type { Shared } from "./shared.ts";
@@ -32,6 +33,8 @@ export interface NewEvent {
   readonly ord: string;
   /** The event as JSON. */
   readonly body: string;
+  /** The event in `body`, for a claim in the transaction that stores it. */
+  readonly event?: AnyEvent;
   /** Reason why the event cannot be handled. An event with a reason is stored as a dead letter. */
   readonly unusable?: string;
 }
@@ -66,6 +69,8 @@ export interface Claim {
   readonly id: string;
   readonly type: string;
   readonly body: string;
+  /** The event in `body`. Absent if the store has read the event back. */
+  readonly event?: AnyEvent | undefined;
   readonly source: Source;
   readonly attempt: number;
   /** True if a later event in the lane was done before this event arrived. */

@@ -55,7 +55,8 @@ function readEvent(raw: unknown, laneOf: LaneOf, text: string | undefined): NewE
   if (long !== undefined) {
     return unusable({ id, type }, raw, `${long}: longer than ${MAX_KEY_BYTES} bytes`);
   }
-  return { id, type, lane: shorten(laneOf(parsed.event)), ord: orderKey(id), body };
+  const { event } = parsed;
+  return { id, type, lane: shorten(laneOf(event)), ord: orderKey(id), body, event };
 }
 
 function unusable(

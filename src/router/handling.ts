@@ -72,10 +72,10 @@ export class HandlerRun {
    * Runs the middleware and the handlers for the event's type. Waits for all replies and steps, even if the handler
    * does not await them. Fails if any of them fails.
    */
-  async run(): Promise<void> {
+  run(): Promise<void> {
     const { routes, client, account, state: stateSchema } = this.#handling;
     const lastWord = this.#lastWord;
-    if (lastWord === undefined && !this.#isWanted()) return;
+    if (lastWord === undefined && !this.#isWanted()) return Promise.resolve();
     const tasks = new PendingTasks();
     const context = createContext(this.#job, client, tasks, {
       onWrite: (write) => this.#noteWrite(write),
@@ -85,7 +85,7 @@ export class HandlerRun {
     });
     const route = lastWord?.after?.continueWith(context) ?? new Route(context, account.username);
     this.#route = route;
-    await tasks.run(() => (lastWord === undefined ? routes.run(route) : lastWord.chain(route)));
+    return tasks.run(() => (lastWord === undefined ? routes.run(route) : lastWord.chain(route)));
   }
 
   /**

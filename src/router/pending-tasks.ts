@@ -43,7 +43,7 @@ export class PendingTasks {
       await this.drain().catch(() => undefined);
       throw error;
     }
-    await this.drain();
+    if (this.#promises.length > 0) await this.drain();
   }
 
   /** Waits for all tasks. Rejects if a task that the handler did not await has failed. */

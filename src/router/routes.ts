@@ -139,8 +139,8 @@ export class Routes {
     );
   }
 
-  async run(route: Route): Promise<void> {
-    await route.enter(this.#chainFor(route.context.event.type));
+  run(route: Route): Promise<void> {
+    return route.enter(this.#chainFor(route.context.event.type));
   }
 
   async observe(error: unknown, route: Route): Promise<void> {

@@ -443,7 +443,7 @@ export class Lanes implements TransactionMemory {
       crashes: 0,
       received_at: at,
     };
-    const claim = this.#place(lane, fence, head);
+    const claim = { ...this.#place(lane, fence, head), event: event.event };
     this.#hold(claim, demand.until, false);
     this.#fresh.set(lane, demand);
     demand.rooms?.take(type);
