@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
+import type { Clock } from "../../core/clock.ts";
 import type { Effects } from "../effects.ts";
-import type { Claim, ClaimRooms, NewEvent, Source } from "../inbox.ts";
+import type { Claim, ClaimRooms, NewEvent } from "../inbox.ts";
 import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
 import type { EffectWriter } from "./effects.ts";
 import { Fences } from "./fences.ts";
@@ -8,7 +9,7 @@ import type { History } from "./history.ts";
 import { LastDone } from "./last-done.ts";
 import type { TransactionMemory } from "./store.ts";
 import { TransactionMap } from "./transaction-map.ts";
-import { type WaitingLane, WaitingLanes } from "./waiting-lanes.ts";
+import { byTime, type NewArrival, WaitingLanes } from "./waiting-lanes.ts";
 
 /**
  * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
@@ -38,7 +39,12 @@ interface Lease {
 }
 
 /** A lane that can be claimed. */
-interface ReadyLane extends WaitingLane {
+interface ReadyLane {
+  readonly key: string;
+  /** Time since when the lane waits, in ms since 1970. */
+  readonly ready_at: number;
+  /** The lane's only pending event, if it is in memory. */
+  readonly arrival?: NewArrival | undefined;
   /** Absent unless the lane waits in the file. */
   readonly done_ord?: string | null;
 }
@@ -58,16 +64,6 @@ export interface Demand {
   readonly type?: string;
   readonly rooms?: RoomsLeft | undefined;
   readonly claims: PlacedClaim[];
-}
-
-/** A new event in its row. */
-export interface NewArrival {
-  readonly seq: number;
-  readonly event: NewEvent;
-  readonly source: Source;
-  readonly trace: string | null;
-  /** Time when the event arrived, in ms since 1970. */
-  readonly at: number;
 }
 
 /** Result of a run's end. `conflict`: a state has changed since the run read it, so nothing was written. */
@@ -109,7 +105,9 @@ const statementsOf = (db: Database) => ({
     "SELECT 1 FROM event WHERE lane = +? AND state = 'pending' LIMIT 1",
   ),
   isRunning: db.prepare<Values>(`SELECT 1 FROM event WHERE ${RUNNING}`),
-  begin: db.prepare<Values>("UPDATE event SET fence = ?, leased_until = ? WHERE seq = ?"),
+  begin: db.prepare<Values>(
+    "UPDATE event SET fence = ?, leased_until = ? WHERE seq = ? AND state = 'pending'",
+  ),
   extend: db.prepare<Values>(`UPDATE event SET leased_until = ? WHERE ${RUNNING}`),
   endDone: db.prepare<Values>(stop("state = 'done', error = NULL, done_at = ?")),
   endDead: db.prepare<Values>(stop("state = 'dead', error = ?, done_at = ?")),
@@ -132,6 +130,12 @@ const statementsOf = (db: Database) => ({
   ),
 });
 
+export interface LanesOptions {
+  readonly history: History;
+  readonly effects: EffectWriter;
+  readonly clock: Clock;
+}
+
 /**
  * Leases lanes with their first events, and ends the leases when runs end. Every method that changes anything must be
  * called inside a transaction.
@@ -143,6 +147,7 @@ const statementsOf = (db: Database) => ({
 export class Lanes implements TransactionMemory {
   readonly #history: History;
   readonly #effects: EffectWriter;
+  readonly #clock: Clock;
   readonly #sql: ReturnType<typeof statementsOf>;
   readonly #fences: Fences;
   readonly #lastDone: LastDone;
@@ -159,30 +164,39 @@ export class Lanes implements TransactionMemory {
   /** The last suspect that was allowed to run. */
   #runningSuspect: Claim | undefined;
 
-  constructor(db: Database, history: History, effects: EffectWriter) {
+  constructor(db: Database, { history, effects, clock }: LanesOptions) {
     this.#history = history;
     this.#effects = effects;
+    this.#clock = clock;
     this.#sql = statementsOf(db);
     this.#fences = new Fences(db);
     this.#lastDone = new LastDone(db);
   }
 
-  /** Claims ready lanes. New events of the same transaction fill the rest of the limit. */
+  /** Claims up to `limit` lanes. The list is complete at the end of the transaction. */
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): readonly Claim[] {
-    const demand: Demand = {
-      ...{ left: limit, until: now + leaseMs, claims: [] },
-      rooms: rooms && new RoomsLeft(rooms),
-    };
-    // Sorted by key, because the order decides which suspect runs first.
-    const ready = this.#find(demand, now).sort((a, b) => (a.lane.key < b.lane.key ? -1 : 1));
-    const claims = ready.map((event) => this.#lease(event, demand.until, now));
-    // By now every claimed lane is leased, so a suspect with an expired lease does not block another suspect.
-    for (const claim of claims) {
-      if (this.#mustWait(claim)) this.#putOff(claim, now + SUSPECT_WAIT_MS);
-      else fill(demand, claim);
-    }
-    if (demand.left > 0) this.#demands.push(demand);
+    const left = rooms && new RoomsLeft(rooms);
+    const demand: Demand = { left: limit, until: now + leaseMs, rooms: left, claims: [] };
+    this.#demands.push(demand);
     return demand.claims;
+  }
+
+  /** Fills the free slots with lanes that wait, longest first. New events fill the rest. */
+  serve(): void {
+    if (this.#demands.length === 0) return;
+    const now = this.#clock.now();
+    const found = this.#find(now);
+    // Sorted by key, because the order decides which suspect runs first.
+    found.sort(([a], [b]) => (a.lane.key < b.lane.key ? -1 : 1));
+    const leased = found.map(([event, demand]) => {
+      return [this.#lease(event, demand.until, now), demand] as const;
+    });
+    // By now every claimed lane is leased, so a suspect with an expired lease does not block another suspect.
+    for (const [claim, demand] of leased) {
+      if (claim === undefined) demand.left += 1;
+      else if (this.#mustWait(claim)) this.#putOff(claim, now + SUSPECT_WAIT_MS);
+      else demand.claims.push(claim);
+    }
   }
 
   /** Returns a free slot for a new event, or `undefined` if the event must wait. */
@@ -201,16 +215,17 @@ export class Lanes implements TransactionMemory {
   add(arrival: NewArrival, demand: Demand | undefined, fence: number): void {
     const { lane, ord } = arrival.event;
     const lease = this.#leases.get(lane);
-    if (demand !== undefined) fill(demand, this.#leaseNew(arrival, demand, fence));
-    else if (lease === undefined) {
-      // A lane with a time in the file waits there.
-      if (this.#lastDone.of(lane) !== undefined) this.#wait(lane, arrival.at);
-    } else {
+    if (demand !== undefined) {
+      demand.left -= 1;
+      demand.claims.push(this.#leaseNew(arrival, demand, fence));
+    } else if (lease !== undefined) {
       const slot = ord < lease.claim.ord ? this.#fresh.get(lane) : undefined;
       if (slot !== undefined) this.#swap(lease.claim, arrival, slot);
       const { claim, until } = this.#leases.get(lane) ?? lease;
       this.#leases.set(lane, { claim, until, hasMore: true });
-    }
+    } else if (this.#waiting.has(lane)) this.#waiting.addEvent(lane);
+    // A lane with a time in the file waits there.
+    else if (this.#lastDone.of(lane) !== undefined) this.#wait(lane, arrival.at, arrival);
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
@@ -237,11 +252,14 @@ export class Lanes implements TransactionMemory {
   advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Ended | "conflict" {
     const ending = this.#end(claim, now, undefined, effects);
     if (ending === "conflict") return ending;
-    const next = ending === "ended" ? this.#goOn(claim, now) : undefined;
-    if (next !== undefined) return { held: true, next: [next] };
+    const following = ending === "ended" ? this.#goOn(claim, now) : undefined;
+    if (following !== undefined) return { held: true, next: [following] };
     this.#letGo(claim, now);
-    if (ending === "lost" || leaseMs === undefined) return { held: ending === "ended", next: [] };
-    return { held: true, next: this.#another(claim.type, now, leaseMs) };
+    const next: PlacedClaim[] = [];
+    if (ending === "ended" && leaseMs !== undefined) {
+      this.#demands.push({ left: 1, until: now + leaseMs, type: claim.type, claims: next });
+    }
+    return { held: ending === "ended", next };
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
@@ -308,38 +326,53 @@ export class Lanes implements TransactionMemory {
     this.#isFileIdle = false;
   }
 
-  /** Returns lanes for a demand, longest waiting first. Skips lanes whose first event has a type without room. */
-  #find({ left: limit, rooms }: Demand, now: number): ReadyEvent[] {
-    const found = new Map<string, ReadyEvent>();
+  /** Chooses lanes for the demands, longest waiting first, and takes the slots. */
+  #find(now: number): (readonly [ReadyEvent, Demand])[] {
+    const found = new Map<string, readonly [ReadyEvent, Demand]>();
+    let limit = 0;
+    for (const { left } of this.#demands) limit += left;
     for (let isCorrected = true; isCorrected && found.size < limit; ) {
       isCorrected = false;
-      for (const lane of this.#ready(limit, now, rooms?.full)) {
+      for (const lane of this.#ready(limit, now)) {
         if (found.size === limit || found.has(lane.key)) continue;
         const head = this.#headOf(lane, now);
         // Other lanes may take the place of a lane that turns out not to be ready.
         if (head === undefined) isCorrected = true;
-        else if (rooms?.has(head.type) !== false) {
-          rooms?.take(head.type);
-          found.set(lane.key, { lane, head });
-        }
+        else this.#assign({ lane, head }, found);
       }
     }
     return [...found.values()];
   }
 
-  /**
-   * Returns lanes that may be claimed, longest waiting first: at least `limit` lanes, unless there are fewer.
-   *
-   * @param full types without room
-   */
-  #ready(limit: number, now: number, full: readonly string[] = []): readonly ReadyLane[] {
+  /** Gives a lane to the first demand that it fits. Suspects are left to claims, which decide whether they may run. */
+  #assign(event: ReadyEvent, found: Map<string, readonly [ReadyEvent, Demand]>): void {
+    const { type, crashes } = event.head;
+    const isSuspect = crashes + 1 >= SUSPECT_CRASHES;
+    const demand = this.#demands.find((one) => {
+      return one.left > 0 && fits(one, type) && !(isSuspect && one.type !== undefined);
+    });
+    if (demand === undefined) return;
+    demand.left -= 1;
+    demand.rooms?.take(type);
+    found.set(event.lane.key, [event, demand]);
+  }
+
+  /** Returns lanes that may be claimed, longest waiting first: at least `limit` lanes, unless there are fewer. */
+  #ready(limit: number, now: number): readonly ReadyLane[] {
+    const full = this.#fullTypes();
     const inFile = this.#readyInFile(limit, now, full);
-    const inMemory = this.#readyInMemory(full.length === 0 ? limit : this.#waiting.size);
+    // Lanes whose first event has a type without room are skipped, so all lanes in memory may be needed.
+    const inMemory = this.#waiting.take(full.length === 0 ? limit : this.#waiting.size);
     const expired = this.#expired(now);
     if (inFile.length === 0 && expired.length === 0) return inMemory;
-    return [...inFile, ...inMemory, ...expired].sort(
-      (a, b) => a.ready_at - b.ready_at || (a.key < b.key ? -1 : 1),
-    );
+    return [...inFile, ...inMemory, ...expired].sort(byTime);
+  }
+
+  /** Returns the types for which no demand has room. */
+  #fullTypes(): readonly string[] {
+    const [first, ...others] = this.#demands;
+    const full = first?.rooms?.full ?? [];
+    return full.filter((type) => others.every((demand) => !fits(demand, type)));
   }
 
   #readyInFile(limit: number, now: number, full: readonly string[]): readonly ReadyLane[] {
@@ -348,12 +381,6 @@ export class Lanes implements TransactionMemory {
     const ready = this.#sql.ready.all(now, limit);
     this.#isFileIdle = ready.length === 0;
     return ready;
-  }
-
-  #readyInMemory(limit: number): readonly ReadyLane[] {
-    if (limit !== 1) return this.#waiting.take(limit);
-    const first = this.#waiting.first();
-    return first === undefined ? [] : [first];
   }
 
   #expired(now: number): ReadyLane[] {
@@ -382,7 +409,7 @@ export class Lanes implements TransactionMemory {
       this.#forget(key, false);
       return undefined;
     }
-    const head = this.#sql.head.get(key);
+    const head = lane.arrival === undefined ? this.#sql.head.get(key) : rowOf(lane.arrival);
     if (head !== undefined) return head;
     this.#leases.delete(key);
     this.#forget(key, isInFile);
@@ -395,26 +422,29 @@ export class Lanes implements TransactionMemory {
     if (isInFile) this.#sql.rest.run(lane);
   }
 
-  #lease({ lane, head }: ReadyEvent, until: number, now: number): PlacedClaim {
-    const { key, done_ord } = lane;
+  /** Returns `undefined` if another process has discarded the event in the meantime. */
+  #lease({ lane, head }: ReadyEvent, until: number, now: number): PlacedClaim | undefined {
+    const { key, done_ord, arrival } = lane;
     const lapsed = this.#leases.get(key);
     const crashes = lapsed === undefined ? 0 : this.#countLapsed(lapsed.claim, head, now);
     this.#forget(key, done_ord !== undefined);
     if (done_ord !== undefined) this.#lastDone.learn(key, done_ord);
-    if (crashes === 0) return this.#begin(key, head, until);
-    return this.#begin(
-      key,
-      { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 },
-      until,
-    );
+    if (crashes === 0) return this.#begin(key, head, until, arrival);
+    const counted = { attempts: head.attempts + 1, crashes: head.crashes + 1 };
+    return this.#begin(key, { ...head, ...counted }, until);
   }
 
-  /** Leases the lane for one of its events. */
-  #begin(lane: string, head: PlacedRow, until: number): PlacedClaim {
+  /** Leases the lane for one of its events. With an arrival, it is the only one. */
+  #begin(
+    lane: string,
+    head: PlacedRow,
+    until: number,
+    arrival?: NewArrival,
+  ): PlacedClaim | undefined {
     const fence = this.#fences.next();
-    this.#sql.begin.run(fence, until, head.seq);
-    const claim = this.#place(lane, fence, head);
-    this.#hold(claim, until, true);
+    if (this.#sql.begin.run(fence, until, head.seq).changes === 0) return undefined;
+    const claim = { ...this.#place(lane, fence, head), event: arrival?.event.event };
+    this.#hold(claim, until, arrival === undefined);
     return claim;
   }
 
@@ -429,21 +459,8 @@ export class Lanes implements TransactionMemory {
   }
 
   #leaseNew(arrival: NewArrival, demand: Demand, fence: number): PlacedClaim {
-    const { seq, source, trace, at, event } = arrival;
-    const { id, lane, ord, type, body } = event;
-    const head = {
-      seq,
-      ord,
-      id,
-      type,
-      body,
-      source,
-      trace,
-      attempts: 0,
-      crashes: 0,
-      received_at: at,
-    };
-    const claim = { ...this.#place(lane, fence, head), event: event.event };
+    const { lane, type, event } = arrival.event;
+    const claim = { ...this.#place(lane, fence, rowOf(arrival)), event };
     this.#hold(claim, demand.until, false);
     this.#fresh.set(lane, demand);
     demand.rooms?.take(type);
@@ -467,19 +484,6 @@ export class Lanes implements TransactionMemory {
     // Leave a suspect to the lane's next claim, which decides whether it may run.
     if (head === undefined || head.crashes >= SUSPECT_CRASHES) return undefined;
     return this.#begin(lane, head, lease.until);
-  }
-
-  /**
-   * Leases the lane that has waited longest, or otherwise the lane of a new event. The event must have this type,
-   * because the caller has a free slot for this type only. Suspects are left to the next claim.
-   */
-  #another(type: string, now: number, leaseMs: number): readonly Claim[] {
-    const demand: Demand = { left: 1, until: now + leaseMs, type, claims: [] };
-    const [event] = this.#find(demand, now);
-    if (event === undefined) this.#demands.push(demand);
-    else if (event.head.type === type && event.head.crashes + 1 < SUSPECT_CRASHES)
-      fill(demand, this.#lease(event, demand.until, now));
-    return demand.claims;
   }
 
   #end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
@@ -518,10 +522,10 @@ export class Lanes implements TransactionMemory {
     if (lease.hasMore && this.#sql.hasPending.get(claim.lane)) this.#wait(claim.lane, now);
   }
 
-  #wait(lane: string, since: number): void {
-    if (this.#waiting.has(lane)) return;
+  /** @param arrival the lane's only pending event */
+  #wait(lane: string, since: number, arrival?: NewArrival): void {
     if (this.#waiting.size < MAX_WAITING) {
-      this.#waiting.add(lane, since);
+      this.#waiting.add(lane, since, arrival);
       return;
     }
     this.#lastDone.settle(lane);
@@ -603,7 +607,7 @@ function fits({ type: only, rooms }: Demand, type: string): boolean {
   return (only === undefined || only === type) && rooms?.has(type) !== false;
 }
 
-function fill(demand: Demand, claim: PlacedClaim): void {
-  demand.left -= 1;
-  demand.claims.push(claim);
+function rowOf({ seq, event, source, trace, at }: NewArrival): PlacedRow {
+  const { id, type, body, ord } = event;
+  return { seq, id, type, body, ord, source, trace, attempts: 0, crashes: 0, received_at: at };
 }

@@ -84,7 +84,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const { db } = file;
     const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
-    const lanes = new Lanes(db, history, effects);
+    const lanes = new Lanes(db, { history, effects, clock });
     const group = new GroupCommit(db, lanes, options.bot);
     const intake = new Intake(db, group, lanes, clock);
     const store = new SqliteStore({

@@ -173,12 +173,15 @@ function pack(value: unknown): unknown {
  */
 export const PHASES = { endings: 0, claims: 1, arrivals: 2 } as const;
 
+export type Phase = (typeof PHASES)[keyof typeof PHASES];
+
 export interface WriteOptions extends SqlWriteOptions {
   /** Default: endings. */
-  readonly phase?: (typeof PHASES)[keyof typeof PHASES];
+  readonly phase?: Phase;
 }
 
 class Write<T> {
+  readonly phase: Phase;
   readonly mayBeLost: boolean;
   readonly promise: Promise<T>;
   readonly #work: () => T;
@@ -186,8 +189,12 @@ class Write<T> {
   #resolve: (value: T) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  constructor(work: () => T, mayBeLost: boolean) {
+  constructor(
+    work: () => T,
+    { phase = PHASES.endings, mayBeLost = false }: WriteOptions,
+  ) {
     this.#work = work;
+    this.phase = phase;
     this.mayBeLost = mayBeLost;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -209,6 +216,8 @@ class Write<T> {
 
 /** In-memory data that transactions change. */
 export interface TransactionMemory {
+  /** Called after the claims, and before new events arrive. */
+  serve?(): void;
   committed(): void;
   undone(): void;
 }
@@ -246,12 +255,11 @@ export class GroupCommit {
    * read and write the database and data that {@link TransactionMemory} rolls back, because it may run twice.
    */
   write<T>(work: () => T, options: WriteOptions = {}): Promise<T> {
-    const { phase = PHASES.endings, mayBeLost = false } = options;
     if (this.#closed) {
       return Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed."));
     }
-    const write = new Write(work, mayBeLost);
-    this.#waiting[phase]?.push(write as Write<unknown>);
+    const write = new Write(work, options);
+    this.#waiting[write.phase]?.push(write as Write<unknown>);
     if (!this.#scheduled) {
       this.#scheduled = true;
       setImmediate(() => this.#flush());
@@ -293,7 +301,7 @@ export class GroupCommit {
     try {
       this.#setSync(group.some(({ mayBeLost }) => !mayBeLost));
       this.#db.exec("BEGIN IMMEDIATE");
-      for (const write of group) write.run();
+      this.#run(group);
       this.#db.exec("COMMIT");
       this.#memory?.committed();
       return undefined;
@@ -305,6 +313,15 @@ export class GroupCommit {
       if (transaction.hasSubscribers)
         transaction.publish({ bot: this.#bot, ms: performance.now() - started });
     }
+  }
+
+  #run(group: readonly Write<unknown>[]): void {
+    const isArrival = ({ phase }: Write<unknown>) => phase === PHASES.arrivals;
+    const firstArrival = group.findIndex(isArrival);
+    const before = firstArrival < 0 ? group.length : firstArrival;
+    for (const write of group.slice(0, before)) write.run();
+    this.#memory?.serve?.();
+    for (const write of group.slice(before)) write.run();
   }
 
   /** A sync also makes earlier commits durable, but a commit that changes nothing does not sync. */
