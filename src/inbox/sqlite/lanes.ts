@@ -6,10 +6,8 @@ import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/
 import type { EffectWriter } from "./effects.ts";
 import { Fences } from "./fences.ts";
 import type { History } from "./history.ts";
-import { LastDone } from "./last-done.ts";
+import { type Lane, LaneMemory, type NewArrival, type PlacedClaim } from "./lane-memory.ts";
 import type { TransactionMemory } from "./store.ts";
-import { TransactionMap } from "./transaction-map.ts";
-import { byTime, type NewArrival, WaitingLanes } from "./waiting-lanes.ts";
 
 /**
  * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
@@ -24,35 +22,28 @@ interface PlacedRow extends HeadRow {
   readonly ord: string;
 }
 
-/** A claim in this store, with the position of its event. */
-interface PlacedClaim extends Claim {
-  readonly seq: number;
-  readonly ord: string;
-}
-
-/** Times are in ms since 1970. */
-interface Lease {
-  readonly claim: PlacedClaim;
-  readonly until: number;
-  /** True if the lane may have other pending events. */
-  readonly hasMore: boolean;
-}
-
-/** A lane that can be claimed. */
-interface ReadyLane {
+/** A lane that waits in the file. */
+interface LaneRow {
   readonly key: string;
   /** Time since when the lane waits, in ms since 1970. */
   readonly ready_at: number;
-  /** The lane's only pending event, if it is in memory. */
-  readonly arrival?: NewArrival | undefined;
-  /** Absent unless the lane waits in the file. */
-  readonly done_ord?: string | null;
+  readonly done_ord: string | null;
 }
 
-/** A lane to claim, with its first event. */
+/** A lane that may be claimed, in memory or in the file. */
+interface Candidate {
+  readonly key: string;
+  /** Time since when the lane waits, in ms since 1970. */
+  readonly since: number;
+  readonly from: Lane | LaneRow;
+}
+
+/** A lane to claim, and its first event. */
 interface ReadyEvent {
-  readonly lane: ReadyLane;
+  readonly candidate: Candidate;
   readonly head: PlacedRow;
+  /** The event, if it is in memory. It is then the lane's only one. */
+  readonly arrival: NewArrival | undefined;
 }
 
 /** Slots that waiting lanes and new events fill in one transaction. */
@@ -75,9 +66,6 @@ export interface Ended {
   readonly next: readonly Claim[];
 }
 
-/** Maximum number of lanes that wait in memory. Further lanes wait in the file. */
-const MAX_WAITING = 5_000;
-
 const READY = "SELECT key, ready_at, done_ord FROM lane WHERE ready_at <= +?";
 
 /** Guards every write of a run. Nothing is written once another run has the event, or an operator has discarded it. */
@@ -87,8 +75,8 @@ const stop = (change: string) =>
   `UPDATE event SET ${change}, attempts = attempts + ?, leased_until = NULL WHERE ${RUNNING}`;
 
 const statementsOf = (db: Database) => ({
-  ready: db.prepare<Values, ReadyLane>(`${READY} ORDER BY ready_at, key LIMIT +?`),
-  readyWithin: db.prepare<Values, ReadyLane>(
+  ready: db.prepare<Values, LaneRow>(`${READY} ORDER BY ready_at, key LIMIT +?`),
+  readyWithin: db.prepare<Values, LaneRow>(
     `${READY} AND coalesce((
        SELECT type FROM event WHERE event.lane = lane.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
      ) NOT IN (SELECT value FROM json_each(+?)), true)
@@ -112,16 +100,6 @@ const statementsOf = (db: Database) => ({
   endDone: db.prepare<Values>(stop("state = 'done', error = NULL, done_at = ?")),
   endDead: db.prepare<Values>(stop("state = 'dead', error = ?, done_at = ?")),
   stop: db.prepare<Values>(stop("error = coalesce(?, error)")),
-  // A lane that waits for a retry keeps its time, because order matters more than speed.
-  wake: db.prepare<Values>(
-    `INSERT INTO lane (key, ready_at) VALUES (?, ?)
-     ON CONFLICT (key) DO UPDATE SET ready_at = coalesce(ready_at, excluded.ready_at)`,
-  ),
-  postpone: db.prepare<Values>(
-    `INSERT INTO lane (key, ready_at) VALUES (?, ?)
-     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at`,
-  ),
-  rest: db.prepare<Values>("UPDATE lane SET ready_at = NULL WHERE key = ?"),
   heal: db.prepare<Values>(
     `INSERT INTO lane (key, ready_at)
      SELECT DISTINCT lane, ? FROM event
@@ -138,11 +116,8 @@ export interface LanesOptions {
 
 /**
  * Leases lanes with their first events, and ends the leases when runs end. Every method that changes anything must be
- * called inside a transaction.
- *
- * Leases are in memory, because only this process uses the file. The row of an event names its run, so that the next
- * start can count a crash. A lane with pending events that no run is handling waits in memory, or in the file with a
- * time. Another process may give a leased lane a time as well. The next claim then corrects the row.
+ * called inside a transaction. The row of an event that is being handled names its run, so that the next start can count
+ * a crash.
  */
 export class Lanes implements TransactionMemory {
   readonly #history: History;
@@ -150,13 +125,11 @@ export class Lanes implements TransactionMemory {
   readonly #clock: Clock;
   readonly #sql: ReturnType<typeof statementsOf>;
   readonly #fences: Fences;
-  readonly #lastDone: LastDone;
-  readonly #leases = new TransactionMap<Lease>();
-  readonly #waiting = new WaitingLanes();
+  readonly #memory: LaneMemory;
   /** Slots that are still free in this transaction. */
   readonly #demands: Demand[] = [];
-  /** Lanes leased for an event that this transaction stores. */
-  readonly #fresh = new Map<string, Demand>();
+  /** Claims of events that this transaction stores, by lane. */
+  readonly #fresh = new Map<Lane, Demand>();
   /** True if no lane waits in the file, as far as this transaction knows. */
   #isFileIdle = false;
   /** No lease ends earlier, in ms since 1970. */
@@ -170,7 +143,7 @@ export class Lanes implements TransactionMemory {
     this.#clock = clock;
     this.#sql = statementsOf(db);
     this.#fences = new Fences(db);
-    this.#lastDone = new LastDone(db);
+    this.#memory = new LaneMemory(db);
   }
 
   /** Claims up to `limit` lanes. The list is complete at the end of the transaction. */
@@ -185,9 +158,8 @@ export class Lanes implements TransactionMemory {
   serve(): void {
     if (this.#demands.length === 0) return;
     const now = this.#clock.now();
-    const found = this.#find(now);
     // Sorted by key, because the order decides which suspect runs first.
-    found.sort(([a], [b]) => (a.lane.key < b.lane.key ? -1 : 1));
+    const found = this.#find(now).sort(([a], [b]) => (a.candidate.key < b.candidate.key ? -1 : 1));
     const leased = found.map(([event, demand]) => {
       return [this.#lease(event, demand.until, now), demand] as const;
     });
@@ -200,11 +172,13 @@ export class Lanes implements TransactionMemory {
   }
 
   /** Returns a free slot for a new event, or `undefined` if the event must wait. */
-  demandFor({ type, lane, unusable }: NewEvent): Demand | undefined {
+  demandFor({ type, lane: key, unusable }: NewEvent): Demand | undefined {
     if (this.#demands.length === 0 || unusable !== undefined) return undefined;
-    if (this.#leases.has(lane) || this.#waiting.has(lane)) return undefined;
     const demand = this.#demands.find((one) => one.left > 0 && fits(one, type));
-    return demand === undefined || this.#lastDone.of(lane) === undefined ? undefined : demand;
+    if (demand === undefined) return undefined;
+    const lane = this.#memory.find(key);
+    const isIdle = lane?.claim === undefined && lane?.waitingSince === undefined;
+    return lane !== undefined && isIdle ? demand : undefined;
   }
 
   nextFence(): number {
@@ -213,28 +187,27 @@ export class Lanes implements TransactionMemory {
 
   /** Adds a new event to its lane. With a demand, the event is stored as running, with `fence`. */
   add(arrival: NewArrival, demand: Demand | undefined, fence: number): void {
-    const { lane, ord } = arrival.event;
-    const lease = this.#leases.get(lane);
+    const lane = this.#memory.find(arrival.event.lane);
+    // A lane that waits in the file will find the event there.
+    if (lane === undefined) return;
     if (demand !== undefined) {
       demand.left -= 1;
-      demand.claims.push(this.#leaseNew(arrival, demand, fence));
-    } else if (lease !== undefined) {
-      const slot = ord < lease.claim.ord ? this.#fresh.get(lane) : undefined;
-      if (slot !== undefined) this.#swap(lease.claim, arrival, slot);
-      const { claim, until } = this.#leases.get(lane) ?? lease;
-      this.#leases.set(lane, { claim, until, hasMore: true });
-    } else if (this.#waiting.has(lane)) this.#waiting.addEvent(lane);
-    // A lane with a time in the file waits there.
-    else if (this.#lastDone.of(lane) !== undefined) this.#wait(lane, arrival.at, arrival);
+      demand.claims.push(this.#leaseNew(lane, arrival, demand, fence));
+    } else if (lane.claim !== undefined) {
+      const slot = arrival.event.ord < lane.claim.ord ? this.#fresh.get(lane) : undefined;
+      if (slot !== undefined) this.#swap(lane, lane.claim, arrival, slot);
+      this.#memory.addEvent(lane);
+    } else if (lane.waitingSince !== undefined) this.#memory.addEvent(lane);
+    else this.#memory.wait(lane, arrival.at, arrival);
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
     const until = now + leaseMs;
     return claims.filter((claim) => {
-      const lease = this.#leaseOf(claim);
-      if (lease === undefined) return false;
-      this.#leases.set(claim.lane, { ...lease, until });
-      return this.#sql.extend.run(until, lease.claim.seq, claim.fence).changes > 0;
+      const lane = this.#laneOf(claim);
+      if (lane?.claim === undefined) return false;
+      this.#memory.extend(lane, until);
+      return this.#sql.extend.run(until, lane.claim.seq, claim.fence).changes > 0;
     });
   }
 
@@ -247,7 +220,7 @@ export class Lanes implements TransactionMemory {
 
   /**
    * Ends the event and continues with the lane's next event. With `leaseMs`, continues with another lane if this lane
-   * is empty.
+   * is empty. Its event must have the same type, because the caller has a free slot for this type only.
    */
   advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Ended | "conflict" {
     const ending = this.#end(claim, now, undefined, effects);
@@ -263,58 +236,50 @@ export class Lanes implements TransactionMemory {
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
-    if (!this.#countRun(claim, now, 1, error)) return false;
-    this.#close(claim.lane, now + delayMs);
+    if (!this.#stop(claim, now, 1, error)) return false;
+    this.#close(claim, now + delayMs);
     this.#history.add(claim, "failed", error, now);
     return true;
   }
 
   release(claim: Claim, now: number, delayMs: number, error?: string): boolean {
-    if (!this.#countRun(claim, now, 0, null)) return false;
-    this.#close(claim.lane, now + delayMs);
+    if (!this.#stop(claim, now, 0, null)) return false;
+    this.#close(claim, now + delayMs);
     if (error !== undefined) this.#history.add(claim, "released", error, now);
     return true;
   }
 
   /** Returns when a lane can be claimed, in ms since 1970. `undefined` if every lane is idle. */
   nextReadyAt(): number | undefined {
+    const { first, leased } = this.#memory;
     const inFile = this.#sql.nextReady.get() ?? Number.POSITIVE_INFINITY;
-    let next = Math.min(inFile, this.#waiting.first()?.ready_at ?? Number.POSITIVE_INFINITY);
-    for (const { until } of this.#leases.values()) next = Math.min(next, until);
+    let next = Math.min(inFile, first?.waitingSince ?? Number.POSITIVE_INFINITY);
+    for (const { leasedUntil } of leased) next = Math.min(next, leasedUntil);
     return next === Number.POSITIVE_INFINITY ? undefined : next;
   }
 
   heal(now: number): number {
-    return this.#sql.heal.run(now, JSON.stringify([...this.#leases.keys()])).changes;
+    const leased = [...this.#memory.leased].map(({ key }) => key);
+    return this.#sql.heal.run(now, JSON.stringify(leased)).changes;
   }
 
-  /** Writes the rows of lanes that have been unwritten for longest. Returns true if unwritten lanes are left. */
+  /** Writes the rows of lanes that have been unwritten for longest. Returns true if there are others. */
   writeOldest(limit: number, now: number): boolean {
-    return this.#lastDone.writeOldest(limit, now);
+    return this.#memory.writeOldest(limit, now);
   }
 
-  /** Moves what is in memory into the file, except the leases, because other statements are about to use the rows. */
+  /** Moves all lanes but the leased ones into the file, because other statements are about to use the rows. */
   writeAll(now: number): void {
-    this.#lastDone.writeAll(now);
-    for (const { key, ready_at } of this.#waiting.take(this.#waiting.size)) {
-      this.#sql.wake.run(key, ready_at);
-    }
-    this.#waiting.clear();
-    this.#isFileIdle = false;
-    for (const [lane, lease] of this.#leases) this.#leases.set(lane, { ...lease, hasMore: true });
+    this.#memory.writeAll(now);
   }
 
   committed(): void {
-    this.#leases.committed();
-    this.#waiting.committed();
-    this.#lastDone.committed();
+    this.#memory.committed();
     this.#forgetTransaction();
   }
 
   undone(): void {
-    this.#leases.undone();
-    this.#waiting.undone();
-    this.#lastDone.undone();
+    this.#memory.undone();
     this.#fences.undone();
     this.#firstEnd = Number.NEGATIVE_INFINITY;
     this.#forgetTransaction();
@@ -333,12 +298,12 @@ export class Lanes implements TransactionMemory {
     for (const { left } of this.#demands) limit += left;
     for (let isCorrected = true; isCorrected && found.size < limit; ) {
       isCorrected = false;
-      for (const lane of this.#ready(limit, now)) {
-        if (found.size === limit || found.has(lane.key)) continue;
-        const head = this.#headOf(lane, now);
+      for (const candidate of this.#candidates(limit, now)) {
+        if (found.size === limit || found.has(candidate.key)) continue;
+        const event = this.#firstOf(candidate, now);
         // Other lanes may take the place of a lane that turns out not to be ready.
-        if (head === undefined) isCorrected = true;
-        else this.#assign({ lane, head }, found);
+        if (event === undefined) isCorrected = true;
+        else this.#assign(event, found);
       }
     }
     return [...found.values()];
@@ -354,18 +319,22 @@ export class Lanes implements TransactionMemory {
     if (demand === undefined) return;
     demand.left -= 1;
     demand.rooms?.take(type);
-    found.set(event.lane.key, [event, demand]);
+    found.set(event.candidate.key, [event, demand]);
   }
 
   /** Returns lanes that may be claimed, longest waiting first: at least `limit` lanes, unless there are fewer. */
-  #ready(limit: number, now: number): readonly ReadyLane[] {
+  #candidates(limit: number, now: number): readonly Candidate[] {
     const full = this.#fullTypes();
-    const inFile = this.#readyInFile(limit, now, full);
     // Lanes whose first event has a type without room are skipped, so all lanes in memory may be needed.
-    const inMemory = this.#waiting.take(full.length === 0 ? limit : this.#waiting.size);
+    const inMemory = this.#memory
+      .waiting(full.length === 0 ? limit : Number.POSITIVE_INFINITY)
+      .map((lane) => ({ key: lane.key, since: lane.waitingSince ?? now, from: lane }));
+    const inFile = this.#readyInFile(limit, now, full);
     const expired = this.#expired(now);
     if (inFile.length === 0 && expired.length === 0) return inMemory;
-    return [...inFile, ...inMemory, ...expired].sort(byTime);
+    return [...inFile, ...inMemory, ...expired].sort(
+      (a, b) => a.since - b.since || (a.key < b.key ? -1 : 1),
+    );
   }
 
   /** Returns the types for which no demand has room. */
@@ -375,121 +344,109 @@ export class Lanes implements TransactionMemory {
     return full.filter((type) => others.every((demand) => !fits(demand, type)));
   }
 
-  #readyInFile(limit: number, now: number, full: readonly string[]): readonly ReadyLane[] {
+  #readyInFile(limit: number, now: number, full: readonly string[]): Candidate[] {
     if (this.#isFileIdle) return [];
-    if (full.length > 0) return this.#sql.readyWithin.all(now, JSON.stringify(full), limit);
-    const ready = this.#sql.ready.all(now, limit);
-    this.#isFileIdle = ready.length === 0;
-    return ready;
+    const rows =
+      full.length === 0
+        ? this.#sql.ready.all(now, limit)
+        : this.#sql.readyWithin.all(now, JSON.stringify(full), limit);
+    if (full.length === 0) this.#isFileIdle = rows.length === 0;
+    return rows.map((row) => ({ key: row.key, since: row.ready_at, from: row }));
   }
 
-  #expired(now: number): ReadyLane[] {
+  #expired(now: number): Candidate[] {
     if (now < this.#firstEnd) return [];
-    const expired: ReadyLane[] = [];
+    const expired: Candidate[] = [];
     this.#firstEnd = Number.POSITIVE_INFINITY;
-    for (const [key, { until }] of this.#leases) {
-      this.#firstEnd = Math.min(this.#firstEnd, until);
-      if (until <= now) expired.push({ key, ready_at: until });
+    for (const lane of this.#memory.leased) {
+      const { key, leasedUntil } = lane;
+      this.#firstEnd = Math.min(this.#firstEnd, leasedUntil);
+      if (leasedUntil <= now) expired.push({ key, since: leasedUntil, from: lane });
     }
     return expired;
   }
 
-  /** Returns the first event of a lane that may be claimed. Otherwise corrects what said so. */
-  #headOf(lane: ReadyLane, now: number): PlacedRow | undefined {
-    const { key } = lane;
-    const isInFile = lane.done_ord !== undefined;
-    const lease = this.#leases.get(key);
-    if (lease !== undefined && lease.until > now) {
-      this.#leases.set(key, { ...lease, hasMore: true });
-      this.#forget(key, isInFile);
+  /** Returns a lane with its first event. If nothing can be claimed, corrects what said so. */
+  #firstOf(candidate: Candidate, now: number): ReadyEvent | undefined {
+    const { key, from } = candidate;
+    const lane = this.#memory.get(key);
+    if (lane?.claim !== undefined && lane.leasedUntil > now) {
+      this.#memory.rest(key);
+      this.#memory.addEvent(lane);
       return undefined;
     }
-    // The file has a time for the lane, which decides.
-    if (!isInFile && this.#lastDone.of(key) === undefined) {
-      this.#forget(key, false);
-      return undefined;
-    }
-    const head = lane.arrival === undefined ? this.#sql.head.get(key) : rowOf(lane.arrival);
-    if (head !== undefined) return head;
-    this.#leases.delete(key);
-    this.#forget(key, isInFile);
+    const arrival = "arrival" in from ? from.arrival : undefined;
+    const head = arrival === undefined ? this.#sql.head.get(key) : rowOf(arrival);
+    if (head !== undefined) return { candidate, head, arrival };
+    if ("done_ord" in from) this.#memory.rest(key);
+    if (lane !== undefined) this.#memory.release(lane);
     return undefined;
   }
 
-  /** Makes a lane idle that nothing can be claimed from. */
-  #forget(lane: string, isInFile: boolean): void {
-    this.#waiting.delete(lane);
-    if (isInFile) this.#sql.rest.run(lane);
-  }
-
   /** Returns `undefined` if another process has discarded the event in the meantime. */
-  #lease({ lane, head }: ReadyEvent, until: number, now: number): PlacedClaim | undefined {
-    const { key, done_ord, arrival } = lane;
-    const lapsed = this.#leases.get(key);
-    const crashes = lapsed === undefined ? 0 : this.#countLapsed(lapsed.claim, head, now);
-    this.#forget(key, done_ord !== undefined);
-    if (done_ord !== undefined) this.#lastDone.learn(key, done_ord);
-    if (crashes === 0) return this.#begin(key, head, until, arrival);
+  #lease({ candidate, head, arrival }: ReadyEvent, until: number, now: number) {
+    const { key, from } = candidate;
+    const lane = "done_ord" in from ? this.#memory.takeFromFile(key, from.done_ord) : from;
+    const lapsed = lane.claim;
+    const crashes = lapsed === undefined ? 0 : this.#countLapsed(lapsed, head, now);
+    if (crashes === 0) return this.#begin(lane, head, until, arrival);
     const counted = { attempts: head.attempts + 1, crashes: head.crashes + 1 };
-    return this.#begin(key, { ...head, ...counted }, until);
+    return this.#begin(lane, { ...head, ...counted }, until, undefined);
   }
 
   /** Leases the lane for one of its events. With an arrival, it is the only one. */
   #begin(
-    lane: string,
+    lane: Lane,
     head: PlacedRow,
     until: number,
-    arrival?: NewArrival,
+    arrival: NewArrival | undefined,
   ): PlacedClaim | undefined {
     const fence = this.#fences.next();
-    if (this.#sql.begin.run(fence, until, head.seq).changes === 0) return undefined;
-    const claim = { ...this.#place(lane, fence, head), event: arrival?.event.event };
-    this.#hold(claim, until, arrival === undefined);
+    if (this.#sql.begin.run(fence, until, head.seq).changes === 0) {
+      this.#memory.release(lane);
+      return undefined;
+    }
+    const claim = place(lane, fence, head, arrival);
+    this.#hold(lane, claim, until, arrival === undefined);
     return claim;
   }
 
-  #place(lane: string, fence: number, head: PlacedRow): PlacedClaim {
-    const late = head.ord !== "" && head.ord < (this.#lastDone.of(lane) ?? "");
-    return { ...toClaim({ lane, fence, late }, head), seq: head.seq, ord: head.ord };
+  #leaseNew(lane: Lane, arrival: NewArrival, demand: Demand, fence: number): PlacedClaim {
+    const claim = place(lane, fence, rowOf(arrival), arrival);
+    this.#hold(lane, claim, demand.until, false);
+    this.#fresh.set(lane, demand);
+    demand.rooms?.take(claim.type);
+    return claim;
   }
 
-  #hold(claim: PlacedClaim, until: number, hasMore: boolean): void {
-    this.#leases.set(claim.lane, { claim, until, hasMore });
+  #hold(lane: Lane, claim: PlacedClaim, until: number, hasMore: boolean): void {
+    this.#memory.lease(lane, claim, until, hasMore);
     this.#firstEnd = Math.min(this.#firstEnd, until);
   }
 
-  #leaseNew(arrival: NewArrival, demand: Demand, fence: number): PlacedClaim {
-    const { lane, type, event } = arrival.event;
-    const claim = { ...this.#place(lane, fence, rowOf(arrival)), event };
-    this.#hold(claim, demand.until, false);
-    this.#fresh.set(lane, demand);
-    demand.rooms?.take(type);
-    return claim;
-  }
-
   /** Lets an event take the place of a later one in its lane, because both arrive in this transaction. */
-  #swap(later: PlacedClaim, arrival: NewArrival, demand: Demand): void {
-    this.#sql.begin.run(0, null, later.seq);
+  #swap(lane: Lane, later: PlacedClaim, arrival: NewArrival, demand: Demand): void {
+    this.#sql.stop.run(null, 0, later.seq, later.fence);
     const fence = this.#fences.next();
     this.#sql.begin.run(fence, demand.until, arrival.seq);
-    demand.claims[demand.claims.indexOf(later)] = this.#leaseNew(arrival, demand, fence);
+    const nth = demand.claims.indexOf(later);
+    demand.claims[nth] = this.#leaseNew(lane, arrival, demand, fence);
   }
 
   /** Continues with the lane's next event. `undefined` if there is none or the lease has expired. */
-  #goOn({ lane }: Claim, now: number): PlacedClaim | undefined {
-    const lease = this.#leases.get(lane);
-    if (lease === undefined || !lease.hasMore || lease.until <= now) return undefined;
-    const head = this.#sql.head.get(lane);
-    if (head === undefined) this.#leases.set(lane, { ...lease, hasMore: false });
+  #goOn(claim: Claim, now: number): PlacedClaim | undefined {
+    const lane = this.#laneOf(claim);
+    if (lane === undefined || !lane.hasMore || lane.leasedUntil <= now) return undefined;
+    const head = this.#sql.head.get(lane.key);
     // Leave a suspect to the lane's next claim, which decides whether it may run.
     if (head === undefined || head.crashes >= SUSPECT_CRASHES) return undefined;
-    return this.#begin(lane, head, lease.until);
+    return this.#begin(lane, head, lane.leasedUntil, undefined);
   }
 
   #end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
-    const lease = this.#leaseOf(claim);
-    if (lease === undefined) return "lost";
-    const { seq, ord, fence } = lease.claim;
+    const lane = this.#laneOf(claim);
+    if (lane?.claim === undefined) return "lost";
+    const { seq, ord, fence } = lane.claim;
     if (effects !== undefined) {
       if (this.#sql.isRunning.get(seq, fence) === undefined) return "lost";
       if (!this.#effects.write(effects, claim, now)) return "conflict";
@@ -499,51 +456,38 @@ export class Lanes implements TransactionMemory {
         ? this.#sql.endDone.run(now, 1, seq, fence)
         : this.#sql.endDead.run(error, now, 1, seq, fence);
     if (changes === 0) return "lost";
-    this.#lastDone.note(claim.lane, ord, now);
+    this.#memory.noteEnd(lane, ord, now);
     if (error !== undefined) this.#history.add(claim, "dead", error, now);
     return "ended";
   }
 
   /** Ends the run without an outcome. Returns false if the lease was lost. */
-  #countRun(claim: Claim, now: number, attempts: 0 | 1, error: string | null): boolean {
-    const lease = this.#leaseOf(claim);
-    if (lease === undefined) return false;
-    const { seq, fence } = lease.claim;
-    if (this.#sql.stop.run(error, attempts, seq, fence).changes > 0) return true;
+  #stop(claim: Claim, now: number, attempts: 0 | 1, error: string | null): boolean {
+    const seq = this.#laneOf(claim)?.claim?.seq;
+    if (seq === undefined) return false;
+    if (this.#sql.stop.run(error, attempts, seq, claim.fence).changes > 0) return true;
     this.#letGo(claim, now);
     return false;
   }
 
   /** Ends the lease. A lane with more events goes behind the others. */
   #letGo(claim: Claim, now: number): void {
-    const lease = this.#leaseOf(claim);
-    if (lease === undefined) return;
-    this.#leases.delete(claim.lane);
-    if (lease.hasMore && this.#sql.hasPending.get(claim.lane)) this.#wait(claim.lane, now);
-  }
-
-  /** @param arrival the lane's only pending event */
-  #wait(lane: string, since: number, arrival?: NewArrival): void {
-    if (this.#waiting.size < MAX_WAITING) {
-      this.#waiting.add(lane, since, arrival);
-      return;
-    }
-    this.#lastDone.settle(lane);
-    this.#sql.wake.run(lane, since);
-    this.#isFileIdle = false;
+    const lane = this.#laneOf(claim);
+    if (lane === undefined) return;
+    if (lane.hasMore && this.#sql.hasPending.get(lane.key)) this.#memory.wait(lane, now);
+    else this.#memory.release(lane);
   }
 
   /** Ends the lease, and keeps the lane closed until a time. */
-  #close(lane: string, until: number): void {
-    this.#leases.delete(lane);
-    this.#lastDone.settle(lane);
-    this.#sql.postpone.run(lane, until);
+  #close(claim: Claim, until: number): void {
+    const lane = this.#laneOf(claim);
+    if (lane !== undefined) this.#memory.postpone(lane, until);
     this.#isFileIdle = false;
   }
 
-  #putOff({ lane, seq, fence }: PlacedClaim, until: number): void {
-    this.#sql.stop.run(null, 0, seq, fence);
-    this.#close(lane, until);
+  #putOff(claim: PlacedClaim, until: number): void {
+    this.#sql.stop.run(null, 0, claim.seq, claim.fence);
+    this.#close(claim, until);
   }
 
   /** Counts a run whose lease has expired. Returns 1 if it was a run of the lane's first event. */
@@ -563,15 +507,15 @@ export class Lanes implements TransactionMemory {
   #mustWait(claim: Claim): boolean {
     if (claim.crashes < SUSPECT_CRASHES) return false;
     const running = this.#runningSuspect;
-    if (running !== undefined && this.#leaseOf(running) !== undefined) return true;
+    if (running !== undefined && this.#laneOf(running) !== undefined) return true;
     this.#runningSuspect = claim;
     return false;
   }
 
-  /** Returns a claim's lease, or `undefined` if the claim has lost it. */
-  #leaseOf({ lane, fence }: Claim): Lease | undefined {
-    const lease = this.#leases.get(lane);
-    return lease?.claim.fence === fence ? lease : undefined;
+  /** Returns a claim's lane, or `undefined` if the claim has lost its lease. */
+  #laneOf({ lane: key, fence }: Claim): Lane | undefined {
+    const lane = this.#memory.get(key);
+    return lane?.claim?.fence === fence ? lane : undefined;
   }
 }
 
@@ -610,4 +554,15 @@ function fits({ type: only, rooms }: Demand, type: string): boolean {
 function rowOf({ seq, event, source, trace, at }: NewArrival): PlacedRow {
   const { id, type, body, ord } = event;
   return { seq, id, type, body, ord, source, trace, attempts: 0, crashes: 0, received_at: at };
+}
+
+function place(
+  { key, endedOrd }: Lane,
+  fence: number,
+  head: PlacedRow,
+  arrival: NewArrival | undefined,
+): PlacedClaim {
+  const { seq, ord } = head;
+  const late = ord !== "" && ord < endedOrd;
+  return { ...toClaim({ lane: key, fence, late }, head), seq, ord, event: arrival?.event.event };
 }

@@ -1,0 +1,333 @@
+import type { Database } from "better-sqlite3";
+import type { Claim, NewEvent, Source } from "../inbox.ts";
+
+/** A claim in this store, with the position of its event. */
+export interface PlacedClaim extends Claim {
+  readonly seq: number;
+  readonly ord: string;
+}
+
+/** A new event in its row. */
+export interface NewArrival {
+  readonly seq: number;
+  readonly event: NewEvent;
+  readonly source: Source;
+  readonly trace: string | null;
+  /** Time when the event arrived, in ms since 1970. */
+  readonly at: number;
+}
+
+/** A lane in memory: idle, waiting, or leased. Times are in ms since 1970. */
+export interface Lane {
+  readonly key: string;
+  /** Sort key of the last event that has ended. Empty if there was none. */
+  endedOrd: string;
+  /** When the last event ended. */
+  endedAt: number;
+  /** When the first event ended that the lane's row does not include. `undefined` if the row includes all of them. */
+  unwrittenSince: number | undefined;
+  /** Since when the lane waits. `undefined` unless it waits. */
+  waitingSince: number | undefined;
+  /** The only pending event of a lane that waits. `undefined` if there may be others, or if memory is short. */
+  arrival: NewArrival | undefined;
+  /** `undefined` unless the lane is leased. */
+  claim: PlacedClaim | undefined;
+  /** End of the lease. */
+  leasedUntil: number;
+  /** True if a leased lane may have other pending events. */
+  hasMore: boolean;
+  /** The last transaction that changed the lane. */
+  changedIn: number;
+}
+
+/** Maximum number of lanes in memory. Idle lanes beyond it are read again when they are needed. */
+const MAX_LANES = 10_000;
+
+/** Maximum number of lanes that wait in memory. Further lanes wait in the file. */
+const MAX_WAITING = 5_000;
+
+/** Maximum total length of events in memory, in characters. Further events are read back from the file. */
+const MAX_CHARACTERS = 4_000_000;
+
+/** Number of unwritten lanes from which each end writes the oldest, and how many. */
+const MAX_UNWRITTEN = 2_000;
+const BATCH = 50;
+
+const statementsIn = (db: Database) => ({
+  row: db.prepare<
+    [key: string],
+    { readonly ready_at: number | null; readonly done_ord: string | null }
+  >("SELECT ready_at, done_ord FROM lane WHERE key = ?"),
+  resting: db
+    .prepare<[key: string], string | null>("SELECT done_ord FROM resting_lane WHERE key = ?")
+    .pluck(),
+  write: db.prepare<[key: string, ord: string, at: number]>(
+    `INSERT INTO lane (key, done_ord, done_at) VALUES (?, ?, ?)
+     ON CONFLICT (key) DO UPDATE
+       SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
+  ),
+  mark: db.prepare<[at: number]>("UPDATE cursor SET position = ? WHERE name = 'lanes'"),
+  // A lane that waits for a retry keeps its time, because order matters more than speed.
+  wake: db.prepare<[key: string, at: number]>(
+    `INSERT INTO lane (key, ready_at) VALUES (?, ?)
+     ON CONFLICT (key) DO UPDATE SET ready_at = coalesce(ready_at, excluded.ready_at)`,
+  ),
+  postpone: db.prepare<[key: string, at: number]>(
+    `INSERT INTO lane (key, ready_at) VALUES (?, ?)
+     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at`,
+  ),
+  rest: db.prepare<[key: string]>("UPDATE lane SET ready_at = NULL WHERE key = ?"),
+});
+
+/**
+ * The lanes of a file that are leased, wait, or were active a short time ago. Only this process uses the file, so what
+ * is in memory need not be in the file: leases, new events, and which event of a lane ended last. Rows are written late
+ * and together, because a row per event would write a page of the file per event. {@link History} restores them after
+ * a crash.
+ *
+ * A lane whose row has a time waits in the file, and is not in memory. Another process may give any lane a time.
+ *
+ * Every change must be made inside a transaction. A rollback undoes it.
+ */
+export class LaneMemory {
+  readonly #sql: ReturnType<typeof statementsIn>;
+  readonly #lanes = new Map<string, Lane>();
+  /** Longest first. */
+  readonly #waiting = new Set<Lane>();
+  readonly #leased = new Set<Lane>();
+  /** Oldest first. */
+  readonly #unwritten = new Set<Lane>();
+  #characters = 0;
+  #transaction = 0;
+  /** Lanes that this transaction has changed, as they were before. `undefined` for a lane that it has added. */
+  readonly #before: (readonly [lane: Lane, before: Lane | undefined])[] = [];
+
+  constructor(db: Database) {
+    this.#sql = statementsIn(db);
+  }
+
+  get leased(): ReadonlySet<Lane> {
+    return this.#leased;
+  }
+
+  /** The lane that has waited longest in memory. */
+  get first(): Lane | undefined {
+    const [first] = this.#waiting;
+    return first;
+  }
+
+  /** Returns a lane if it is in memory. */
+  get(key: string): Lane | undefined {
+    return this.#lanes.get(key);
+  }
+
+  /** Returns a lane, or `undefined` if it waits in the file. */
+  find(key: string): Lane | undefined {
+    const known = this.#lanes.get(key);
+    if (known !== undefined) return known;
+    const row = this.#sql.row.get(key);
+    if (row !== undefined && row.ready_at !== null) return undefined;
+    return this.#add(key, row === undefined ? this.#sql.resting.get(key) : row.done_ord);
+  }
+
+  /** Takes over a lane that waits in the file. */
+  takeFromFile(key: string, endedOrd: string | null): Lane {
+    this.#sql.rest.run(key);
+    const lane = this.#lanes.get(key) ?? this.#add(key, endedOrd);
+    if ((endedOrd ?? "") > lane.endedOrd) this.#change(lane).endedOrd = endedOrd ?? "";
+    return lane;
+  }
+
+  /** Notes that nothing in a lane waits, although its row has a time. */
+  rest(key: string): void {
+    this.#sql.rest.run(key);
+  }
+
+  /**
+   * Returns the lanes that have waited longest: `limit` of them, and those that have waited as long as the last one.
+   * Lanes that have waited equally long are in key order.
+   */
+  waiting(limit: number): Lane[] {
+    const lanes: Lane[] = [];
+    for (const lane of this.#waiting) {
+      if (lanes.length >= limit && lane.waitingSince !== lanes.at(-1)?.waitingSince) break;
+      lanes.push(lane);
+    }
+    return lanes.sort(bySince);
+  }
+
+  /** @param arrival the lane's only pending event */
+  wait(lane: Lane, since: number, arrival?: NewArrival): void {
+    if (this.#waiting.size >= MAX_WAITING) {
+      this.#moveToFile(lane);
+      this.#sql.wake.run(lane.key, since);
+      return;
+    }
+    this.#change(lane);
+    this.#makeIdle(lane);
+    lane.waitingSince = since;
+    const characters = arrival?.event.body.length ?? 0;
+    if (arrival !== undefined && this.#characters + characters <= MAX_CHARACTERS) {
+      lane.arrival = arrival;
+      this.#characters += characters;
+    }
+    this.#waiting.add(lane);
+  }
+
+  /** Closes a lane until a time, in the file. */
+  postpone(lane: Lane, until: number): void {
+    this.#moveToFile(lane);
+    this.#sql.postpone.run(lane.key, until);
+  }
+
+  lease(lane: Lane, claim: PlacedClaim, until: number, hasMore: boolean): void {
+    this.#change(lane);
+    this.#makeIdle(lane);
+    lane.claim = claim;
+    lane.leasedUntil = until;
+    lane.hasMore = hasMore;
+    this.#leased.add(lane);
+  }
+
+  extend(lane: Lane, until: number): void {
+    this.#change(lane).leasedUntil = until;
+  }
+
+  /** Notes that a lane has got another event, which may come before a waiting one. */
+  addEvent(lane: Lane): void {
+    this.#change(lane).hasMore = true;
+    this.#dropArrival(lane);
+  }
+
+  /** Makes a lane idle. */
+  release(lane: Lane): void {
+    this.#change(lane);
+    this.#makeIdle(lane);
+  }
+
+  /** Notes that an event has ended. */
+  noteEnd(lane: Lane, ord: string, now: number): void {
+    this.#change(lane);
+    if (ord > lane.endedOrd) lane.endedOrd = ord;
+    lane.endedAt = now;
+    lane.unwrittenSince ??= now;
+    this.#unwritten.add(lane);
+    if (this.#unwritten.size > MAX_UNWRITTEN) this.writeOldest(BATCH, now);
+  }
+
+  /** Writes the rows that have been unwritten for longest. Returns true if there are others. */
+  writeOldest(limit: number, now: number): boolean {
+    let left = limit;
+    for (const lane of this.#unwritten) {
+      if (left === 0) break;
+      this.#write(lane);
+      left -= 1;
+    }
+    const [oldest] = this.#unwritten;
+    this.#sql.mark.run(oldest?.unwrittenSince ?? now);
+    return oldest !== undefined;
+  }
+
+  /** Moves all lanes but the leased ones into the file, because other statements are about to use the rows. */
+  writeAll(now: number): void {
+    this.writeOldest(this.#unwritten.size, now);
+    for (const lane of this.waiting(this.#waiting.size)) {
+      const { key, waitingSince = now } = lane;
+      this.#moveToFile(lane);
+      this.#sql.wake.run(key, waitingSince);
+    }
+    for (const lane of this.#lanes.values()) {
+      if (lane.claim === undefined) this.#lanes.delete(lane.key);
+      else this.#change(lane).hasMore = true;
+    }
+  }
+
+  committed(): void {
+    this.#before.length = 0;
+    this.#transaction += 1;
+    if (this.#lanes.size > MAX_LANES) this.#forgetIdle();
+  }
+
+  undone(): void {
+    for (const [lane, before] of this.#before.reverse()) {
+      if (before === undefined) this.#lanes.delete(lane.key);
+      else this.#lanes.set(lane.key, Object.assign(lane, before));
+    }
+    this.#before.length = 0;
+    this.#transaction += 1;
+    this.#restoreSets();
+  }
+
+  #add(key: string, endedOrd: string | null | undefined): Lane {
+    const lane: Lane = {
+      ...{ key, endedOrd: endedOrd ?? "", endedAt: 0, leasedUntil: 0, hasMore: false },
+      ...{ unwrittenSince: undefined, waitingSince: undefined, arrival: undefined },
+      ...{ claim: undefined, changedIn: this.#transaction },
+    };
+    this.#before.push([lane, undefined]);
+    this.#lanes.set(key, lane);
+    return lane;
+  }
+
+  /** Must be called before each change of a lane. */
+  #change(lane: Lane): Lane {
+    if (lane.changedIn === this.#transaction) return lane;
+    this.#before.push([lane, { ...lane }]);
+    lane.changedIn = this.#transaction;
+    return lane;
+  }
+
+  #makeIdle(lane: Lane): void {
+    this.#dropArrival(lane);
+    this.#waiting.delete(lane);
+    this.#leased.delete(lane);
+    lane.waitingSince = undefined;
+    lane.claim = undefined;
+    lane.hasMore = false;
+  }
+
+  #dropArrival(lane: Lane): void {
+    this.#characters -= lane.arrival?.event.body.length ?? 0;
+    lane.arrival = undefined;
+  }
+
+  #moveToFile(lane: Lane): void {
+    this.#change(lane);
+    this.#write(lane);
+    this.#makeIdle(lane);
+    this.#lanes.delete(lane.key);
+  }
+
+  #write(lane: Lane): void {
+    if (lane.unwrittenSince === undefined) return;
+    this.#sql.write.run(lane.key, lane.endedOrd, lane.endedAt);
+    this.#change(lane).unwrittenSince = undefined;
+    this.#unwritten.delete(lane);
+  }
+
+  #forgetIdle(): void {
+    for (const lane of this.#lanes.values()) {
+      const isIdle = lane.claim === undefined && lane.waitingSince === undefined;
+      if (isIdle && lane.unwrittenSince === undefined) this.#lanes.delete(lane.key);
+    }
+  }
+
+  #restoreSets(): void {
+    const lanes = [...this.#lanes.values()];
+    const refill = (set: Set<Lane>, belongs: (lane: Lane) => boolean) => {
+      set.clear();
+      for (const lane of lanes) if (belongs(lane)) set.add(lane);
+    };
+    lanes.sort(bySince);
+    refill(this.#waiting, ({ waitingSince }) => waitingSince !== undefined);
+    refill(this.#leased, ({ claim }) => claim !== undefined);
+    lanes.sort((a, b) => (a.unwrittenSince ?? 0) - (b.unwrittenSince ?? 0));
+    refill(this.#unwritten, ({ unwrittenSince }) => unwrittenSince !== undefined);
+    this.#characters = 0;
+    for (const { arrival } of lanes) this.#characters += arrival?.event.body.length ?? 0;
+  }
+}
+
+function bySince(a: Lane, b: Lane): number {
+  return (a.waitingSince ?? 0) - (b.waitingSince ?? 0) || (a.key < b.key ? -1 : 1);
+}
