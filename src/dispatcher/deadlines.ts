@@ -44,7 +44,10 @@ export class Deadlines {
     this.#cancel = undefined;
     const now = this.#clock.now();
     for (const [run, deadline] of this.#runs) {
-      if (deadline > now) return this.#wakeIn(deadline - now);
+      if (deadline > now) {
+        this.#wakeIn(deadline - now);
+        return;
+      }
       this.#runs.delete(run);
       run.abort(timeout(this.#ms));
     }

@@ -88,12 +88,12 @@ export class Lanes {
    * still working on. It then aborts the older run. The new run begins once the older run has ended, because only one
    * run at a time may have effects.
    */
-  begin(claim: Claim, since: number): Pick<LaneRun, "abort"> {
+  begin(claim: Claim, since: number): void {
     const older = this.#lanes.get(claim.lane);
     older?.abort.abort(leaseLost(claim));
     const run: LaneRun = {
       claim,
-      abort: this.#abortFor(claim),
+      abort: this.#abortBefore(claim),
       hasPlace: this.limits.enter(claim.type),
       since,
       done: undefined,
@@ -101,7 +101,13 @@ export class Lanes {
     this.#running.add(run);
     this.#lanes.set(claim.lane, run);
     run.done = this.#advanceLane(run, older?.done);
-    return run;
+  }
+
+  /** Creates the abort of a claim whose handlers have not started. A stopping bot starts no handlers. */
+  #abortBefore(claim: Claim): Abort {
+    const abort = this.#abortFor(claim);
+    if (this.#options.stopping.aborted) abort.abort(stopping);
+    return abort;
   }
 
   /** Creates a claim's abort. It has already fired if the bot has stopped or the events have moved to another inbox. */
@@ -119,17 +125,13 @@ export class Lanes {
       for (;;) {
         const next = await this.#traced(run);
         if (next === undefined) return;
-        const { stopping: isStopping, clock } = this.#options;
         if (next.lane !== run.claim.lane) {
-          const { abort } = this.begin(next, clock.now());
-          if (isStopping.aborted) abort.abort(stopping);
+          this.begin(next, this.#options.clock.now());
           return;
         }
         run.claim = next;
-        run.abort = this.#abortFor(next);
+        run.abort = this.#abortBefore(next);
         run.hasPlace = this.limits.enter(next.type);
-        // The event was claimed before the bot began to stop, and its handlers have not started.
-        if (isStopping.aborted) run.abort.abort(stopping);
         // This process has claimed the lane again, for a run that waits until this run has ended.
         if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
       }

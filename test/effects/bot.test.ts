@@ -256,7 +256,9 @@ test("a bot without state, timers and crons makes no statement for them", async 
   await bot.idle();
   const ran = runs();
   expect(ran.length).toBeGreaterThan(10);
-  expect(ran.filter((sql) => /(FROM|INTO|UPDATE) (state|timer|cursor)\b/.test(sql))).toEqual([]);
+  // The cursors of the lanes and fences are the store's own.
+  const others = ran.filter((sql) => !/name = '(lanes|fence)'/.test(sql));
+  expect(others.filter((sql) => /(FROM|INTO|UPDATE) (state|timer|cursor)\b/.test(sql))).toEqual([]);
 });
 
 test("a bot with state makes one for each event that reads it, and none for others", async () => {

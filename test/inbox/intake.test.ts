@@ -23,7 +23,7 @@ function nested(levels: number): unknown {
 const TOO_DEEP = 200_000;
 
 describe("an event on its way in", () => {
-  test("carries its id, its type, its lane, its order, and itself as text", () => {
+  test("carries its id, its type, its lane, its order, and itself, parsed and as text", () => {
     const raw = follow("1001", { createdAt: "2026-01-02T03:04:05.678Z" });
     expect(read(raw)).toEqual({
       id: "1001",
@@ -31,6 +31,7 @@ describe("an event on its way in", () => {
       lane: "user:ada",
       ord: orderKey("1001"),
       body: JSON.stringify(raw),
+      event: raw,
     });
   });
 

@@ -202,10 +202,12 @@ test("replies of a run count for their conversation, posts for the account", asy
     job.steps.outcome = outcome;
     written += 1;
     const run = handling.begin({ ...job, event: { ...event, id: `evt_${written}` } });
-    return await run.run().then(
-      () => false,
-      (error: unknown) => error instanceof LoopHeld,
-    );
+    try {
+      await run.run();
+      return false;
+    } catch (error) {
+      return error instanceof LoopHeld;
+    }
   };
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_2" })).toBe(false);

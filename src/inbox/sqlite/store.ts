@@ -189,10 +189,7 @@ class Write<T> {
   #resolve: (value: T) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  constructor(
-    work: () => T,
-    { phase = PHASES.endings, mayBeLost = false }: WriteOptions,
-  ) {
+  constructor(work: () => T, { phase = PHASES.endings, mayBeLost = false }: WriteOptions) {
     this.#work = work;
     this.phase = phase;
     this.mayBeLost = mayBeLost;
