@@ -106,17 +106,21 @@ function addEvents(db: Database, history: History): void {
   );
 }
 
-/** Writes the lanes as if their events had been handled. */
+/** Writes the lanes and the cursors as if the events had been handled. */
 function addLanes(db: Database): void {
   db.exec(
-    `INSERT INTO lane (key, pending, ready_at, fence, done_ord, done_at)
-     SELECT lane, sum(state = 'pending'), max(received_at) FILTER (WHERE state = 'pending'),
-       sum(state = 'done'), max(ord) FILTER (WHERE state = 'done'), max(done_at)
+    `INSERT INTO lane (key, ready_at, done_ord, done_at)
+     SELECT lane, max(received_at) FILTER (WHERE state = 'pending'), max(ord) FILTER (WHERE state = 'done'), max(done_at)
      FROM event GROUP BY lane HAVING sum(state = 'pending') > 0`,
   );
   db.exec(
-    `INSERT INTO resting_lane (key, fence, done_ord, done_at)
-     SELECT lane, count(*), max(ord), max(done_at) FROM event GROUP BY lane HAVING sum(state = 'pending') = 0`,
+    `INSERT INTO resting_lane (key, done_ord, done_at)
+     SELECT lane, max(ord), max(done_at) FROM event GROUP BY lane HAVING sum(state = 'pending') = 0`,
+  );
+  db.exec(
+    `UPDATE cursor SET position = (
+       SELECT 1 + coalesce(iif(name = 'fence', max(fence), max(done_at)), 0) FROM event
+     ) WHERE name IN ('fence', 'lanes')`,
   );
 }
 

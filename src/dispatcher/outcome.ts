@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import {
   type BackoffOptions,
   backoff,
+  type Patience,
   persist,
   type Random,
   WRITE_ATTEMPTS,
@@ -187,7 +188,8 @@ export async function recordOutcome(
   const error = "error" in outcome ? describeError(outcome.error, event, options.scrub) : undefined;
   let written: Advance;
   try {
-    written = await write(run, error, options);
+    const write = new OutcomeWrite(run, error, options);
+    written = await persist(() => write.write(), write);
   } catch (conflict) {
     if (!isOurs(conflict, "STATE_CONFLICT")) throw conflict;
     const delayMs = options.conflicts.note(claim);
@@ -204,32 +206,52 @@ function isConflict(outcome: Outcome): boolean {
 }
 
 /**
- * Retries a failed write. After the last try, the lane waits until the lease expires. The event then runs again,
- * without repeating its recorded steps.
+ * Writes the outcome of a run. A failed write is retried. After the last try, the lane waits until the lease expires. The
+ * event then runs again, without repeating its recorded steps.
  */
-function write(
-  run: EndedRun,
-  error: ShownError | undefined,
-  { inbox, clock, log, leaseMs, stopping, deadline }: OutcomeOptions,
-): Promise<Advance> {
-  const { claim, outcome, mayContinue } = run;
-  const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
-  const once = () =>
-    outcome.kind === "done" && mayContinue()
+class OutcomeWrite implements Patience {
+  readonly #run: EndedRun;
+  readonly #error: string;
+  readonly #options: OutcomeOptions;
+
+  constructor(run: EndedRun, error: ShownError | undefined, options: OutcomeOptions) {
+    const { outcome } = run;
+    this.#run = run;
+    this.#error = "error" in outcome && error ? errorText(outcome.error, error) : "";
+    this.#options = options;
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#options.deadline;
+  }
+
+  write(): Promise<Advance> {
+    const { claim, outcome, mayContinue } = this.#run;
+    const { inbox, leaseMs } = this.#options;
+    return outcome.kind === "done" && mayContinue()
       ? inbox.advance(claim, outcome.effects, leaseMs)
-      : end(inbox, claim, outcome, text);
-  return persist(once, {
-    clock,
-    signal: deadline,
-    tries: () => (stopping.aborted ? MAX_WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
-    isFinal: (err) => isOurs(err, "STATE_CONFLICT"),
-    failed: (err) => {
-      log.error(
-        { err, event: claim.id, trace: traceIdOf(claim.trace) },
-        "could not record the outcome of a run",
-      );
-    },
-  });
+      : end(inbox, claim, outcome, this.#error);
+  }
+
+  tries(): number {
+    return this.#options.stopping.aborted ? MAX_WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS;
+  }
+
+  isFinal(error: unknown): boolean {
+    return isOurs(error, "STATE_CONFLICT");
+  }
+
+  failed(err: unknown): void {
+    const { id: event, trace } = this.#run.claim;
+    this.#options.log.error(
+      { err, event, trace: traceIdOf(trace) },
+      "could not record the outcome of a run",
+    );
+  }
 }
 
 async function end(inbox: Inbox, claim: Claim, outcome: Outcome, error: string): Promise<Advance> {

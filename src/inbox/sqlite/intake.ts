@@ -13,7 +13,7 @@ export interface Batch {
   readonly events: readonly NewEvent[];
   readonly source: Source;
   readonly cursors: readonly CursorMove[];
-  readonly trace: string | undefined;
+  readonly trace: string | null;
 }
 
 /** Writes of new events. They are synced, because an acknowledgement follows. */
@@ -66,17 +66,23 @@ export class Intake {
     );
   }
 
-  /** Resolves once the batch is on disk. */
-  async put(batch: Batch): Promise<PutResult> {
-    const result = await this.write((now) => this.#store(batch, now), ARRIVAL);
-    if (batch.source === "webhook") this.#markCommitted(batch.events);
-    return result;
+  /** Resolves once the batch is on disk. @param stored called once after the commit */
+  put(batch: Batch, stored: (result: PutResult) => void): Promise<PutResult> {
+    return this.writeThen(
+      (now) => this.#store(batch, now),
+      (result) => {
+        if (batch.source === "webhook") this.#markCommitted(batch.events);
+        stored(result);
+        return result;
+      },
+      ARRIVAL,
+    );
   }
 
   /** Stores events. `take` creates them in the same transaction. */
   putOwn(take: (now: number) => readonly NewEvent[]): Promise<PutResult> {
     return this.write((now) => {
-      const batch: Batch = { events: take(now), source: "poll", cursors: [], trace: undefined };
+      const batch: Batch = { events: take(now), source: "poll", cursors: [], trace: null };
       return this.#store(batch, now);
     }, ARRIVAL);
   }
@@ -84,6 +90,15 @@ export class Intake {
   /** Runs work in a transaction and passes it the store's time. See {@link GroupCommit.write}. */
   write<T>(work: (now: number) => T, options?: WriteOptions): Promise<T> {
     return this.#group.write(() => work(this.#clock.now()), options);
+  }
+
+  /** Like {@link write}, but resolves with the result of `committed`, which runs once after the commit. */
+  writeThen<T, R>(
+    work: (now: number) => T,
+    committed: (value: T) => R,
+    options?: WriteOptions,
+  ): Promise<R> {
+    return this.#group.writeThen(() => work(this.#clock.now()), committed, options);
   }
 
   /** Runs work in a transaction that first writes the rows of all lanes. */
@@ -94,27 +109,23 @@ export class Intake {
     });
   }
 
-  #store({ events, source, cursors, trace }: Batch, now: number): PutResult {
+  #store(batch: Batch, now: number): PutResult {
+    const { events, source, cursors, trace } = batch;
     const stored: string[] = [];
     let unusable = 0;
     for (const event of events) {
       const demand = this.#lanes.demandFor(event);
       const fence = demand === undefined ? 0 : this.#lanes.nextFence();
-      const { changes, lastInsertRowid } = this.#insert.run(
-        ...columnsOf(event, source, trace ?? null, now),
-        ...([fence, demand?.until ?? null] as const),
-      );
+      const row = rowOf(event, batch, now, fence, demand?.until);
+      const { changes, lastInsertRowid } = this.#insert.run(...row);
       if (changes === 0) continue;
       stored.push(event.id);
-      const arrival = {
-        seq: Number(lastInsertRowid),
-        event,
-        source,
-        trace: trace ?? null,
-        at: now,
-      };
-      if (event.unusable === undefined) this.#lanes.add(arrival, demand, fence);
-      else unusable += 1;
+      if (event.unusable !== undefined) {
+        unusable += 1;
+        continue;
+      }
+      const seq = Number(lastInsertRowid);
+      this.#lanes.add({ seq, event, source, trace, at: now }, demand, fence);
     }
     if (source === "webhook") this.#noteTypes(events);
     for (const { name, position } of cursors) this.#moveCursor.run(name, position);
@@ -130,15 +141,16 @@ export class Intake {
   }
 }
 
-type ArrivalRow = EventRow extends [...infer Columns, fence: number, leasedUntil: number | null]
-  ? Columns
-  : never;
-
-function columnsOf(event: NewEvent, source: Source, trace: string | null, now: number): ArrivalRow {
-  const { id, type, lane, ord, body, unusable = null } = event;
-  const [state, endedAt] =
-    unusable === null ? (["pending", null] as const) : (["dead", now] as const);
-  return [id, lane, ord, type, body, source, state, now, endedAt, unusable, trace];
+function rowOf(
+  { id, type, lane, ord, body, unusable }: NewEvent,
+  { source, trace }: Batch,
+  now: number,
+  fence: number,
+  leasedUntil: number | null = null,
+): EventRow {
+  return unusable === undefined
+    ? [id, lane, ord, type, body, source, "pending", now, null, null, trace, fence, leasedUntil]
+    : [id, lane, ord, type, body, source, "dead", now, now, unusable, trace, fence, leasedUntil];
 }
 
 export interface DiskGuardOptions {

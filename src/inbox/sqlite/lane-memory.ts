@@ -24,8 +24,8 @@ export interface Lane {
   endedOrd: string;
   /** When the last event ended. */
   endedAt: number;
-  /** When the first event ended that the lane's row does not include. `undefined` if the row includes all of them. */
-  unwrittenSince: number | undefined;
+  /** True if an event has ended that the lane's row does not include. */
+  isUnwritten: boolean;
   /** Since when the lane waits. `undefined` unless it waits. */
   waitingSince: number | undefined;
   /** The only pending event of a lane that waits. `undefined` if there may be others, or if memory is short. */
@@ -49,8 +49,8 @@ const MAX_WAITING = 5_000;
 /** Maximum total length of events in memory, in characters. Further events are read back from the file. */
 const MAX_CHARACTERS = 4_000_000;
 
-/** Number of unwritten lanes from which each end writes the oldest, and how many. */
-const MAX_UNWRITTEN = 2_000;
+/** Number of unwritten lanes from which each end writes some, and how many. */
+const MAX_UNWRITTEN = 10_000;
 const BATCH = 50;
 
 const statementsIn = (db: Database) => ({
@@ -66,7 +66,9 @@ const statementsIn = (db: Database) => ({
      ON CONFLICT (key) DO UPDATE
        SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
   ),
-  mark: db.prepare<[at: number]>("UPDATE cursor SET position = ? WHERE name = 'lanes'"),
+  mark: db.prepare<[at: number | null]>(
+    "UPDATE cursor SET position = coalesce(?, position) WHERE name = 'lanes'",
+  ),
   // A lane that waits for a retry keeps its time, because order matters more than speed.
   wake: db.prepare<[key: string, at: number]>(
     `INSERT INTO lane (key, ready_at) VALUES (?, ?)
@@ -95,8 +97,11 @@ export class LaneMemory {
   /** Longest first. */
   readonly #waiting = new Set<Lane>();
   readonly #leased = new Set<Lane>();
-  /** Oldest first. */
   readonly #unwritten = new Set<Lane>();
+  /** Unwritten lanes that the current round has yet to write, in reverse key order. */
+  #round: Lane[] = [];
+  /** When the current round began, in ms since 1970. */
+  #roundSince = 0;
   #characters = 0;
   #transaction = 0;
   /** Lanes that this transaction has changed, as they were before. `undefined` for a lane that it has added. */
@@ -210,27 +215,28 @@ export class LaneMemory {
     this.#change(lane);
     if (ord > lane.endedOrd) lane.endedOrd = ord;
     lane.endedAt = now;
-    lane.unwrittenSince ??= now;
+    lane.isUnwritten = true;
     this.#unwritten.add(lane);
-    if (this.#unwritten.size > MAX_UNWRITTEN) this.writeOldest(BATCH, now);
+    if (this.#unwritten.size > MAX_UNWRITTEN) this.write(BATCH, now);
   }
 
-  /** Writes the rows that have been unwritten for longest. Returns true if there are others. */
-  writeOldest(limit: number, now: number): boolean {
-    let left = limit;
-    for (const lane of this.#unwritten) {
-      if (left === 0) break;
-      this.#write(lane);
-      left -= 1;
+  /**
+   * Writes the rows of up to `limit` lanes. A round writes all lanes in key order, because neighbouring rows share a
+   * page. After a round, the rows include every event that ended before it. Always changes the file.
+   */
+  write(limit: number, now: number): void {
+    if (this.#round.length === 0) {
+      this.#round = [...this.#unwritten].sort((a, b) => (a.key < b.key ? 1 : -1));
+      this.#roundSince = now;
     }
-    const [oldest] = this.#unwritten;
-    this.#sql.mark.run(oldest?.unwrittenSince ?? now);
-    return oldest !== undefined;
+    for (const lane of this.#round.splice(-limit)) this.#write(lane);
+    this.#sql.mark.run(this.#round.length === 0 ? this.#roundSince : null);
   }
 
   /** Moves all lanes but the leased ones into the file, because other statements are about to use the rows. */
   writeAll(now: number): void {
-    this.writeOldest(this.#unwritten.size, now);
+    this.#round = [];
+    this.write(this.#unwritten.size, now);
     for (const lane of this.waiting(this.#waiting.size)) {
       const { key, waitingSince = now } = lane;
       this.#moveToFile(lane);
@@ -255,13 +261,14 @@ export class LaneMemory {
     }
     this.#before.length = 0;
     this.#transaction += 1;
+    this.#round = [];
     this.#restoreSets();
   }
 
   #add(key: string, endedOrd: string | null | undefined): Lane {
     const lane: Lane = {
       ...{ key, endedOrd: endedOrd ?? "", endedAt: 0, leasedUntil: 0, hasMore: false },
-      ...{ unwrittenSince: undefined, waitingSince: undefined, arrival: undefined },
+      ...{ isUnwritten: false, waitingSince: undefined, arrival: undefined },
       ...{ claim: undefined, changedIn: this.#transaction },
     };
     this.#before.push([lane, undefined]);
@@ -299,16 +306,16 @@ export class LaneMemory {
   }
 
   #write(lane: Lane): void {
-    if (lane.unwrittenSince === undefined) return;
+    if (!lane.isUnwritten) return;
     this.#sql.write.run(lane.key, lane.endedOrd, lane.endedAt);
-    this.#change(lane).unwrittenSince = undefined;
+    this.#change(lane).isUnwritten = false;
     this.#unwritten.delete(lane);
   }
 
   #forgetIdle(): void {
     for (const lane of this.#lanes.values()) {
       const isIdle = lane.claim === undefined && lane.waitingSince === undefined;
-      if (isIdle && lane.unwrittenSince === undefined) this.#lanes.delete(lane.key);
+      if (isIdle && !lane.isUnwritten) this.#lanes.delete(lane.key);
     }
   }
 
@@ -321,8 +328,7 @@ export class LaneMemory {
     lanes.sort(bySince);
     refill(this.#waiting, ({ waitingSince }) => waitingSince !== undefined);
     refill(this.#leased, ({ claim }) => claim !== undefined);
-    lanes.sort((a, b) => (a.unwrittenSince ?? 0) - (b.unwrittenSince ?? 0));
-    refill(this.#unwritten, ({ unwrittenSince }) => unwrittenSince !== undefined);
+    refill(this.#unwritten, ({ isUnwritten }) => isUnwritten);
     this.#characters = 0;
     for (const { arrival } of lanes) this.#characters += arrival?.event.body.length ?? 0;
   }

@@ -201,9 +201,9 @@ export class Lanes implements TransactionMemory {
     return this.#sql.heal.run(now, JSON.stringify(leased)).changes;
   }
 
-  /** Writes the rows of lanes that have been unwritten for longest. Returns true if there are others. */
-  writeOldest(limit: number, now: number): boolean {
-    return this.#memory.writeOldest(limit, now);
+  /** Writes the rows of up to `limit` lanes that are only in memory. */
+  write(limit: number, now: number): void {
+    this.#memory.write(limit, now);
   }
 
   /** Moves all lanes but the leased ones into the file, because other statements are about to use the rows. */

@@ -51,8 +51,8 @@ const CLAIM: WriteOptions = { mayBeLost: true, phase: PHASES.claims };
 /** Interval at which the file is synced and checked for commits of other processes, in ms. */
 const TICK_MS = 1_000;
 
-/** Lanes whose rows are written in one transaction. More would delay deliveries. */
-const LANES_PER_WRITE = 200;
+/** Lanes whose rows are written with each sync. More would delay deliveries. */
+const LANES_PER_WRITE = 500;
 
 /** Inbox in a SQLite file, for one process. */
 export class SqliteInbox extends SqlInbox implements Inbox {
@@ -122,12 +122,11 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const [pending, max] = [this.#pending, this.#maxBacklog];
     if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
     this.#disk?.refuseWhenLow();
-    const storing = this.#intake.put({ events, source, cursors, trace });
+    const batch = { events, source, cursors, trace: trace ?? null };
+    const storing = this.#intake.put(batch, this.#countStored);
     // Announce before the commit, so that the next claim shares the transaction.
     if (events.length > 0) this.announce();
-    const result = await storing;
-    this.#countStored(result);
-    return result;
+    return await storing;
   }
 
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
@@ -150,13 +149,17 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#end(claim, error, effects);
   }
 
-  async advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance> {
-    const work = (now: number) => this.#lanes.advance(claim, now, effects, leaseMs);
-    const advance = await this.#intake.write(work, OUTCOME);
-    if (advance === "conflict") throw stateConflict();
-    const { held, next } = advance;
-    if (held) this.#countEnded(effects);
-    return { held, next: next[0] };
+  advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance> {
+    return this.#intake.writeThen(
+      (now) => this.#lanes.advance(claim, now, effects, leaseMs),
+      (advance) => {
+        if (advance === "conflict") throw stateConflict();
+        const { held, next } = advance;
+        if (held) this.#countEnded(effects);
+        return { held, next: next[0] };
+      },
+      OUTCOME,
+    );
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
@@ -213,12 +216,16 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.announce();
   }
 
-  async #end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
-    const work = (now: number) => this.#lanes.end(claim, now, error, effects);
-    const ending = await this.#intake.write(work, OUTCOME);
-    if (ending === "conflict") throw stateConflict();
-    if (ending === "ended") this.#countEnded(effects);
-    return ending === "ended";
+  #end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
+    return this.#intake.writeThen(
+      (now) => this.#lanes.end(claim, now, error, effects),
+      (ending) => {
+        if (ending === "conflict") throw stateConflict();
+        if (ending === "ended") this.#countEnded(effects);
+        return ending === "ended";
+      },
+      OUTCOME,
+    );
   }
 
   #tickLater(): void {
@@ -236,18 +243,17 @@ export class SqliteInbox extends SqlInbox implements Inbox {
       // The store is unavailable. Writes report the failure, and the next check follows soon.
     }
     // A failure is reported by the next outcome, whose commit is synced a second later.
-    if (this.#group.takeUnsynced()) void this.#writeLanes().catch(() => undefined);
+    if (this.#group.takeUnsynced()) void this.#sync().catch(() => undefined);
   }
 
-  /** Writes the rows that are still unwritten. The commit also syncs what a power loss could undo. */
-  async #writeLanes(): Promise<void> {
-    const work = (now: number) => this.#lanes.writeOldest(LANES_PER_WRITE, now);
-    while (await this.#intake.write(work));
+  /** Syncs the commits that a power loss could undo, and writes some of the lanes, which makes the commit sync. */
+  #sync(): Promise<void> {
+    return this.#intake.write((now) => this.#lanes.write(LANES_PER_WRITE, now));
   }
 
-  #countStored({ stored, unusable }: PutResult): void {
+  readonly #countStored = ({ stored, unusable }: PutResult): void => {
     this.#pending += stored.length - unusable;
-  }
+  };
 
   #countEnded(effects: Effects | undefined): void {
     this.#pending -= 1;

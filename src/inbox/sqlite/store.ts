@@ -180,17 +180,23 @@ export interface WriteOptions extends SqlWriteOptions {
   readonly phase?: Phase;
 }
 
-class Write<T> {
+class Write<T, R> {
   readonly phase: Phase;
   readonly mayBeLost: boolean;
-  readonly promise: Promise<T>;
+  readonly promise: Promise<R>;
   readonly #work: () => T;
+  readonly #committed: (value: T) => R;
   #value: T | undefined;
-  #resolve: (value: T) => void = () => undefined;
+  #resolve: (value: R) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  constructor(work: () => T, { phase = PHASES.endings, mayBeLost = false }: WriteOptions) {
+  constructor(
+    work: () => T,
+    committed: (value: T) => R,
+    { phase = PHASES.endings, mayBeLost = false }: WriteOptions,
+  ) {
     this.#work = work;
+    this.#committed = committed;
     this.phase = phase;
     this.mayBeLost = mayBeLost;
     this.promise = new Promise((resolve, reject) => {
@@ -205,11 +211,20 @@ class Write<T> {
 
   /** Settles the promise. `error` is undefined once the write is committed. */
   settle(error: ServiceBotError | undefined): void {
-    // The work has run if the transaction was committed.
-    if (error === undefined) this.#resolve(this.#value as T);
-    else this.#reject(error);
+    if (error !== undefined) {
+      this.#reject(error);
+      return;
+    }
+    try {
+      // The work has run if the transaction was committed.
+      this.#resolve(this.#committed(this.#value as T));
+    } catch (thrown) {
+      this.#reject(thrown);
+    }
   }
 }
+
+type AnyWrite = Write<unknown, unknown>;
 
 /** In-memory data that transactions change. */
 export interface TransactionMemory {
@@ -227,7 +242,7 @@ export class GroupCommit {
   readonly #db: Database;
   readonly #memory: TransactionMemory | undefined;
   readonly #bot: object | undefined;
-  readonly #waiting: Write<unknown>[][] = Object.values(PHASES).map(() => []);
+  readonly #waiting: AnyWrite[][] = Object.values(PHASES).map(() => []);
   #scheduled = false;
   #closed = false;
   /** True while SQLite syncs the file in each commit. */
@@ -251,12 +266,21 @@ export class GroupCommit {
    * Runs `work` inside the next transaction. Resolves with its value once the transaction is committed. `work` may only
    * read and write the database and data that {@link TransactionMemory} rolls back, because it may run twice.
    */
-  write<T>(work: () => T, options: WriteOptions = {}): Promise<T> {
+  write<T>(work: () => T, options?: WriteOptions): Promise<T> {
+    return this.writeThen(work, (value) => value, options);
+  }
+
+  /** Like {@link write}, but resolves with the result of `committed`, which runs once after the commit. */
+  writeThen<T, R>(
+    work: () => T,
+    committed: (value: T) => R,
+    options: WriteOptions = {},
+  ): Promise<R> {
     if (this.#closed) {
       return Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed."));
     }
-    const write = new Write(work, options);
-    this.#waiting[write.phase]?.push(write as Write<unknown>);
+    const write = new Write(work, committed, options);
+    this.#waiting[write.phase]?.push(write as AnyWrite);
     if (!this.#scheduled) {
       this.#scheduled = true;
       setImmediate(() => this.#flush());
@@ -283,7 +307,7 @@ export class GroupCommit {
     for (const write of group) this.#settle([write], this.#commit([write]));
   }
 
-  #settle(group: readonly Write<unknown>[], error: unknown): void {
+  #settle(group: readonly AnyWrite[], error: unknown): void {
     const { "store-failure": failures } = channels;
     if (error !== undefined && !(error instanceof ServiceBotError) && failures.hasSubscribers) {
       failures.publish({ bot: this.#bot, reason: failureOf(error) });
@@ -293,7 +317,7 @@ export class GroupCommit {
   }
 
   /** Returns the error that rolled back the transaction. `undefined` once it is on disk. */
-  #commit(group: readonly Write<unknown>[]): unknown {
+  #commit(group: readonly AnyWrite[]): unknown {
     const started = performance.now();
     try {
       this.#setSync(group.some(({ mayBeLost }) => !mayBeLost));
@@ -312,8 +336,8 @@ export class GroupCommit {
     }
   }
 
-  #run(group: readonly Write<unknown>[]): void {
-    const isArrival = ({ phase }: Write<unknown>) => phase === PHASES.arrivals;
+  #run(group: readonly AnyWrite[]): void {
+    const isArrival = ({ phase }: AnyWrite) => phase === PHASES.arrivals;
     const firstArrival = group.findIndex(isArrival);
     const before = firstArrival < 0 ? group.length : firstArrival;
     for (const write of group.slice(0, before)) write.run();
