@@ -349,7 +349,7 @@ export class GroupCommit {
   #setSync(syncs: boolean): void {
     if (!syncs) this.#hasUnsynced = true;
     if (syncs === this.#syncs) return;
-    this.#db.exec(`PRAGMA synchronous = ${syncs ? "FULL" : "NORMAL"}`);
+    this.#db.pragma(`synchronous = ${syncs ? "FULL" : "NORMAL"}`);
     this.#syncs = syncs;
   }
 

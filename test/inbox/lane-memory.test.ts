@@ -1,0 +1,185 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import Sqlite from "better-sqlite3";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { NewEvent } from "../faces/inbox.ts";
+import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
+import { first } from "../support/first.ts";
+import { message, messages } from "../support/inbox-events.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const LEASE = 30_000;
+const SECOND = 1_000;
+
+/** An event that the store rejects. */
+const REFUSED = { ...message("x"), type: null } as unknown as NewEvent;
+
+let folder: string;
+let file: string;
+let clock: ManualClock;
+let inbox: SqliteInbox;
+
+function open(path: string): SqliteInbox {
+  const opened = new SqliteInbox({ file: path, clock });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder, "bot.db");
+  clock = new ManualClock(1_800_000_000_000);
+  inbox = open(file);
+});
+
+/** Returns a copy of the file, as a process killed at this point would leave it. */
+function killed(name: string): string {
+  const left = join(folder, name);
+  for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`);
+  return left;
+}
+
+/** Waits until the writes of this event loop turn have been committed. */
+const written = () => setImmediate();
+
+function laneRows(): number {
+  const db = new Sqlite(file, { readonly: true });
+  try {
+    return db.prepare<[], number>("SELECT count(*) FROM lane").pluck().get() ?? 0;
+  } finally {
+    db.close();
+  }
+}
+
+/** Puts one event in each of `count` lanes, and completes them. */
+async function endInLanes(count: number): Promise<readonly string[]> {
+  const lanes = Array.from({ length: count }, (_, nth) => `lane ${nth}`);
+  await inbox.put(
+    lanes.map((lane, nth) => message(`${nth + 5_000}`, lane)),
+    "webhook",
+  );
+  const claims = await inbox.claim(count, LEASE);
+  await Promise.all(claims.map((claim) => inbox.complete(claim)));
+  return lanes;
+}
+
+/** Puts an event in each lane that comes before those that have ended. Returns how many are claimed as late. */
+async function lateIn(path: string, lanes: readonly string[]): Promise<number> {
+  const bot = open(path);
+  await bot.put(
+    lanes.map((lane, nth) => message(`${nth + 1_000}`, lane)),
+    "webhook",
+  );
+  const claims = await bot.claim(lanes.length + 1, LEASE);
+  return claims.filter(({ late }) => late).length;
+}
+
+describe("a power loss", () => {
+  /** Level of `PRAGMA synchronous` at each commit. */
+  let commits: string[];
+
+  beforeEach(() => {
+    commits = [];
+    let level = "FULL";
+    const { pragma, exec } = Sqlite.prototype;
+    vi.spyOn(Sqlite.prototype, "pragma").mockImplementation(function (
+      this: Sqlite.Database,
+      source,
+      options,
+    ) {
+      level = /^synchronous = (\w+)$/.exec(source)?.[1] ?? level;
+      return pragma.call(this, source, options);
+    });
+    vi.spyOn(Sqlite.prototype, "exec").mockImplementation(function (this: Sqlite.Database, sql) {
+      if (sql === "COMMIT") commits.push(level);
+      return exec.call(this, sql);
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+  });
+
+  test("cannot undo what was acknowledged, an intent, or a decision", async () => {
+    await inbox.put(messages("1", "2"), "webhook");
+    await inbox.put(messages("3"), "poll", [{ name: "events", position: "3" }]);
+    const claim = first(await inbox.claim(1, LEASE));
+    commits = [];
+    await inbox.beginStep(claim, "step/reply", "hi");
+    await inbox.bury(claim, "boom");
+    await inbox.admin.retry("1");
+    expect(commits).toEqual(["FULL", "NORMAL", "FULL"]);
+  });
+
+  test("can undo an outcome for a second, until the file is synced", async () => {
+    await inbox.put(messages("1"), "webhook");
+    await clock.advance(SECOND);
+    await written();
+    commits = [];
+    await inbox.complete(first(await inbox.claim(1, LEASE)));
+    await clock.advance(SECOND - 1);
+    await written();
+    expect(commits).not.toContain("FULL");
+    await clock.advance(1);
+    await written();
+    expect(commits).toContain("FULL");
+    commits = [];
+    await clock.advance(10 * SECOND);
+    await written();
+    expect(commits).not.toContain("FULL");
+  });
+});
+
+describe("a kill", () => {
+  test("does not forget which event of a lane ended last", async () => {
+    const lanes = await endInLanes(3);
+    expect(laneRows()).toBe(0);
+    expect(await lateIn(killed("left.db"), lanes)).toBe(3);
+  });
+
+  test("forgets nothing while the rows of the lanes are being written", async () => {
+    const lanes = await endInLanes(1_200);
+    const rows: number[] = [];
+    for (let second = 1; second <= 4; second++) {
+      // Rows are written with each sync, and a sync follows a claim.
+      await inbox.claim(0, LEASE);
+      await clock.advance(SECOND);
+      await written();
+      rows.push(laneRows());
+      expect(await lateIn(killed(`left-${second}.db`), lanes)).toBe(1_200);
+    }
+    expect(rows).toEqual([500, 1_000, 1_200, 1_200]);
+  });
+
+  test("forgets nothing after a write of the rows was undone", async () => {
+    const lanes = await endInLanes(600);
+    let refused: Promise<unknown> = Promise.resolve();
+    // Shares the transaction of the next tick.
+    clock.timer(SECOND, () => {
+      refused = expect(inbox.put([REFUSED], "webhook")).rejects.toThrow();
+    });
+    await clock.advance(SECOND, () => Promise.resolve());
+    await refused;
+    await written();
+    expect(laneRows()).toBe(500);
+    expect(await lateIn(killed("left.db"), lanes)).toBe(600);
+  });
+});
+
+test("no fence is used twice, even if the transaction that reserved it was undone before a kill", async () => {
+  const putting = inbox.put(messages("1"), "webhook");
+  const refused = inbox.put([REFUSED], "webhook");
+  const claiming = inbox.claim(1, LEASE);
+  await Promise.all([putting, expect(refused).rejects.toThrow()]);
+  const { fence } = (await claiming)[0] ?? first(await inbox.claim(1, LEASE));
+  const again = first(await open(killed("left.db")).claim(1, LEASE));
+  expect(again.fence).toBeGreaterThan(fence);
+});
+
+test("an event that waits in memory and is discarded by another process is not claimed", async () => {
+  await inbox.put([message("1", "a"), message("2", "b")], "webhook");
+  const attached = attachInbox(file, clock);
+  await attached.admin.discard("1", "spam");
+  await attached.close();
+  expect(await inbox.claim(10, LEASE)).toMatchObject([{ id: "2" }]);
+  expect(await inbox.admin.show("1")).toMatchObject({ state: "discarded" });
+});
