@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
+import { type Linked, LinkedSet } from "./churn.ts";
 
 /**
  * Reason why a body could not be read. `busy` means that the server's budget for bodies is used up, `fragmented` that
@@ -202,7 +203,7 @@ export class BodyBudget {
   readonly #maxBytes: number;
   #usedBytes = 0;
   /** Oldest first. */
-  readonly #open = new Set<BodyBuffer>();
+  readonly #open = new LinkedSet<BodyBuffer>();
   /** Fires when the first time limit of an open body is over. One timer per body would cost more than reading it. */
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -267,7 +268,9 @@ export class BodyBudget {
 }
 
 /** Collects a body's bytes in a few blocks. Implements the interface of a raw-body decoder. */
-export class BodyBuffer {
+export class BodyBuffer implements Linked<BodyBuffer> {
+  previous: BodyBuffer | undefined;
+  next: BodyBuffer | undefined;
   /** When the time limit is over, on the clock of `performance.now()`. */
   deadline: number;
   readonly #budget: BodyBudget;

@@ -1,8 +1,11 @@
+import { type Linked, LinkedSet } from "../core/churn.ts";
 import type { Clock } from "../core/clock.ts";
 import { ServiceBotError } from "../errors.ts";
 
 /** A run that can be ended from outside. */
-interface Abortable {
+interface Abortable extends Linked<Abortable> {
+  /** When the run is late, on the dispatcher's clock. */
+  deadline: number;
   abort(reason: unknown): void;
 }
 
@@ -13,8 +16,8 @@ interface Abortable {
 export class Deadlines {
   readonly #clock: Clock;
   readonly #ms: number;
-  /** Runs with their deadlines, oldest first. */
-  readonly #runs = new Map<Abortable, number>();
+  /** Oldest first. */
+  readonly #runs = new LinkedSet<Abortable>();
   #cancel: (() => void) | undefined;
 
   /** @param ms time limit of a run */
@@ -25,7 +28,8 @@ export class Deadlines {
 
   /** Aborts the run after the time limit, unless it is deleted before. */
   add(run: Abortable): void {
-    this.#runs.set(run, this.#clock.now() + this.#ms);
+    run.deadline = this.#clock.now() + this.#ms;
+    this.#runs.add(run);
     if (this.#cancel === undefined) this.#wakeIn(this.#ms);
   }
 
@@ -43,9 +47,9 @@ export class Deadlines {
   #abortLate(): void {
     this.#cancel = undefined;
     const now = this.#clock.now();
-    for (const [run, deadline] of this.#runs) {
-      if (deadline > now) {
-        this.#wakeIn(deadline - now);
+    for (const run of this.#runs) {
+      if (run.deadline > now) {
+        this.#wakeIn(run.deadline - now);
         return;
       }
       this.#runs.delete(run);

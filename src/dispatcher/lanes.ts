@@ -1,3 +1,4 @@
+import { type Linked, LinkedSet, TransientMap } from "../core/churn.ts";
 import type { BackoffOptions, Random } from "../core/clock.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { traceIdOf } from "../core/trace.ts";
@@ -50,9 +51,9 @@ export class Lanes {
   readonly #runOptions = new Map<number, RunOptions>();
   readonly #steps: Steps;
   readonly #outcomeOptions: OutcomeOptions;
-  readonly #running = new Set<LaneRun>();
+  readonly #running = new LinkedSet<LaneRun>();
   /** The last run of each lane that has not ended. */
-  readonly #lanes = new Map<string, LaneRun>();
+  readonly #lanes = new TransientMap<string, LaneRun>();
   #isAbandoned = false;
   #isStopped = false;
 
@@ -97,6 +98,8 @@ export class Lanes {
       hasPlace: this.limits.enter(claim.type),
       since,
       done: undefined,
+      previous: undefined,
+      next: undefined,
     };
     this.#running.add(run);
     this.#lanes.set(claim.lane, run);
@@ -275,7 +278,7 @@ export class Lanes {
   }
 }
 
-interface LaneRun {
+interface LaneRun extends Linked<LaneRun> {
   claim: Claim;
   abort: Abort;
   /** True if the event occupies one of its type's slots. */

@@ -1,3 +1,4 @@
+import type { Linked } from "../core/churn.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { duringEvent, traceIdOf } from "../core/trace.ts";
@@ -169,7 +170,11 @@ export class Run implements Job {
 }
 
 /** Ends a run from outside. The signal is created on first use, because it is expensive and most runs need none. */
-export class Abort {
+export class Abort implements Linked<Abort> {
+  previous: Abort | undefined;
+  next: Abort | undefined;
+  /** When the run is late, on the dispatcher's clock. */
+  deadline: number = Number.POSITIVE_INFINITY;
   #controller: AbortController | undefined;
   #over: { readonly reason: unknown } | undefined;
   #reject: (reason: unknown) => void = () => undefined;

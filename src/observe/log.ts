@@ -53,7 +53,7 @@ function intakeLines(log: Logger) {
     delivery({ status, code, reason, ms, batch, error, trace }: ChannelMessages["delivery"]) {
       const isNew = !refused.has(code);
       if (batch !== undefined) {
-        refused.clear();
+        if (refused.size > 0) refused.clear();
         const { events, stored, duplicates, unusable } = countsOf(batch);
         const line = { status, events, stored, duplicates, unusable, ms, trace };
         if (unusable === 0) log.info(line, "delivery");

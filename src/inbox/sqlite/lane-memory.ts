@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import { type Linked, LinkedSet } from "../../core/churn.ts";
 import type { Claim, NewEvent, Source } from "../inbox.ts";
 
 /** A claim in this store, with the position of its event. */
@@ -18,7 +19,7 @@ export interface NewArrival {
 }
 
 /** A lane in memory: idle, waiting, or leased. Times are in ms since 1970. */
-export interface Lane {
+export interface Lane extends Linked<Lane> {
   readonly key: string;
   /** Sort key of the last event that has ended. Empty if there was none. */
   endedOrd: string;
@@ -93,15 +94,17 @@ const statementsIn = (db: Database) => ({
  */
 export class LaneMemory {
   readonly #sql: ReturnType<typeof statementsIn>;
-  readonly #lanes = new Map<string, Lane>();
+  #lanes = new Map<string, Lane>();
   /** Longest first. */
-  readonly #waiting = new Set<Lane>();
-  readonly #leased = new Set<Lane>();
-  readonly #unwritten = new Set<Lane>();
+  #waiting = new LinkedSet<Lane>();
+  #leased = new LinkedSet<Lane>();
+  #unwritten = new Set<Lane>();
   /** Unwritten lanes that the current round has yet to write, in reverse key order. */
   #round: Lane[] = [];
   /** When the current round began, in ms since 1970. */
   #roundSince = 0;
+  /** Number of lanes above which idle lanes are forgotten. */
+  #forgetAbove = MAX_LANES;
   #characters = 0;
   #transaction = 0;
   /** Lanes that this transaction has changed, as they were before. `undefined` for a lane that it has added. */
@@ -111,14 +114,13 @@ export class LaneMemory {
     this.#sql = statementsIn(db);
   }
 
-  get leased(): ReadonlySet<Lane> {
+  get leased(): Iterable<Lane> {
     return this.#leased;
   }
 
   /** The lane that has waited longest in memory. */
   get first(): Lane | undefined {
-    const [first] = this.#waiting;
-    return first;
+    return this.#waiting.first;
   }
 
   /** Returns a lane if it is in memory. */
@@ -242,16 +244,18 @@ export class LaneMemory {
       this.#moveToFile(lane);
       this.#sql.wake.run(key, waitingSince);
     }
-    for (const lane of this.#lanes.values()) {
-      if (lane.claim === undefined) this.#lanes.delete(lane.key);
-      else this.#change(lane).hasMore = true;
-    }
+    for (const lane of this.#leased) this.#change(lane).hasMore = true;
+    this.#forget(({ claim }) => claim === undefined);
   }
 
   committed(): void {
     this.#before.length = 0;
     this.#transaction += 1;
-    if (this.#lanes.size > MAX_LANES) this.#forgetIdle();
+    if (this.#lanes.size <= this.#forgetAbove) return;
+    this.#forget(({ claim, waitingSince, isUnwritten }) => {
+      return claim === undefined && waitingSince === undefined && !isUnwritten;
+    });
+    this.#forgetAbove = Math.max(MAX_LANES, 2 * this.#lanes.size);
   }
 
   undone(): void {
@@ -269,7 +273,7 @@ export class LaneMemory {
     const lane: Lane = {
       ...{ key, endedOrd: endedOrd ?? "", endedAt: 0, leasedUntil: 0, hasMore: false },
       ...{ isUnwritten: false, waitingSince: undefined, arrival: undefined },
-      ...{ claim: undefined, changedIn: this.#transaction },
+      ...{ claim: undefined, changedIn: this.#transaction, previous: undefined, next: undefined },
     };
     this.#before.push([lane, undefined]);
     this.#lanes.set(key, lane);
@@ -286,8 +290,8 @@ export class LaneMemory {
 
   #makeIdle(lane: Lane): void {
     this.#dropArrival(lane);
-    this.#waiting.delete(lane);
-    this.#leased.delete(lane);
+    if (lane.waitingSince !== undefined) this.#waiting.delete(lane);
+    if (lane.claim !== undefined) this.#leased.delete(lane);
     lane.waitingSince = undefined;
     lane.claim = undefined;
     lane.hasMore = false;
@@ -312,25 +316,23 @@ export class LaneMemory {
     this.#unwritten.delete(lane);
   }
 
-  #forgetIdle(): void {
-    for (const lane of this.#lanes.values()) {
-      const isIdle = lane.claim === undefined && lane.waitingSince === undefined;
-      if (isIdle && !lane.isUnwritten) this.#lanes.delete(lane.key);
-    }
+  #forget(isIdle: (lane: Lane) => boolean): void {
+    this.#lanes = new Map([...this.#lanes].filter(([, lane]) => !isIdle(lane)));
   }
 
   #restoreSets(): void {
-    const lanes = [...this.#lanes.values()];
-    const refill = (set: Set<Lane>, belongs: (lane: Lane) => boolean) => {
-      set.clear();
-      for (const lane of lanes) if (belongs(lane)) set.add(lane);
-    };
-    lanes.sort(bySince);
-    refill(this.#waiting, ({ waitingSince }) => waitingSince !== undefined);
-    refill(this.#leased, ({ claim }) => claim !== undefined);
-    refill(this.#unwritten, ({ isUnwritten }) => isUnwritten);
+    this.#waiting = new LinkedSet();
+    this.#leased = new LinkedSet();
+    this.#unwritten = new Set();
     this.#characters = 0;
-    for (const { arrival } of lanes) this.#characters += arrival?.event.body.length ?? 0;
+    for (const lane of [...this.#lanes.values()].sort(bySince)) {
+      lane.previous = undefined;
+      lane.next = undefined;
+      if (lane.waitingSince !== undefined) this.#waiting.add(lane);
+      if (lane.claim !== undefined) this.#leased.add(lane);
+      if (lane.isUnwritten) this.#unwritten.add(lane);
+      this.#characters += lane.arrival?.event.body.length ?? 0;
+    }
   }
 }
 

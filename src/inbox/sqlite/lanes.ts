@@ -74,8 +74,8 @@ export class Lanes implements TransactionMemory {
   readonly #memory: LaneMemory;
   readonly #ready: ReadyLanes;
   readonly #demands = new Demands();
-  /** Demands that new events of this transaction have filled, by lane. */
-  readonly #fresh = new Map<Lane, Demand>();
+  /** Demands that new events of this transaction have filled. */
+  #fresh: (readonly [Lane, Demand])[] = [];
   /** The last suspect that was allowed to run. */
   #runningSuspect: Claim | undefined;
 
@@ -136,8 +136,7 @@ export class Lanes implements TransactionMemory {
       takeSlot(demand, arrival.event.type);
       demand.claims.push(this.#leaseNew(lane, arrival, demand, fence));
     } else if (lane.claim !== undefined) {
-      const slot = arrival.event.ord < lane.claim.ord ? this.#fresh.get(lane) : undefined;
-      if (slot !== undefined) this.#swap(lane, lane.claim, arrival, slot);
+      if (arrival.event.ord < lane.claim.ord) this.#swapIfFresh(lane, lane.claim, arrival);
       this.#memory.addEvent(lane);
     } else if (lane.waitingSince !== undefined) this.#memory.addEvent(lane);
     else this.#memory.wait(lane, arrival.at, arrival);
@@ -225,7 +224,7 @@ export class Lanes implements TransactionMemory {
 
   #forgetTransaction(): void {
     this.#demands.clear();
-    this.#fresh.clear();
+    this.#fresh = [];
   }
 
   /** Returns `undefined` if another process has discarded the event in the meantime. */
@@ -258,7 +257,7 @@ export class Lanes implements TransactionMemory {
   #leaseNew(lane: Lane, arrival: NewArrival, demand: Demand, fence: number): PlacedClaim {
     const claim = place(lane, fence, rowOf(arrival), arrival);
     this.#hold(lane, claim, demand.until, false);
-    this.#fresh.set(lane, demand);
+    this.#fresh.push([lane, demand]);
     return claim;
   }
 
@@ -267,8 +266,10 @@ export class Lanes implements TransactionMemory {
     this.#ready.noteLease(until);
   }
 
-  /** Lets an event take the place of a later one in its lane, because both arrive in this transaction. */
-  #swap(lane: Lane, later: PlacedClaim, arrival: NewArrival, demand: Demand): void {
+  /** Lets an event take the slot of a later one in its lane, if both arrive in this transaction. */
+  #swapIfFresh(lane: Lane, later: PlacedClaim, arrival: NewArrival): void {
+    const [, demand] = this.#fresh.find(([one]) => one === lane) ?? [];
+    if (demand === undefined) return;
     this.#sql.stop.run(null, 0, later.seq, later.fence);
     const fence = this.#fences.next();
     this.#sql.begin.run(fence, demand.until, arrival.seq);
