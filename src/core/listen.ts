@@ -65,7 +65,7 @@ export async function listen(
     },
     listener,
   );
-  const connections = new Connections(server);
+  const connections = limitConnections(server);
   const address = await listenOn(server, host, port, {
     names: `${set.host}, ${set.port}`,
     remedy: `Stop it, or set ${set.port} to another port.`,
@@ -87,7 +87,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 interface Binding {
   /** The host and port settings, as error messages name them. */
   readonly names: string;
-  /** What to do if the port is in use. */
+  /** Remedy if the port is in use. */
   readonly remedy: string;
 }
 
@@ -103,7 +103,7 @@ export function bind(
   port: number,
   binding: Binding,
 ): Promise<AddressInfo> {
-  new Connections(server);
+  limitConnections(server);
   return listenOn(server, host, port, binding);
 }
 
@@ -139,16 +139,21 @@ interface Connection {
   latest: number;
 }
 
-/** Limits the number of a server's connections. When the server is crowded, each new connection closes an older one. */
-export class Connections {
+/** Limits the number of a server's connections. On a crowded server, each new connection closes an older one. */
+function limitConnections(server: Server): Connections {
+  server.maxConnections = MAX_CONNECTIONS;
+  server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);
+  return new Connections(server);
+}
+
+/** The open connections of a server. */
+class Connections {
   readonly #server: Server;
   readonly #open = new Map<Socket, Connection>();
   #events = 0;
 
   constructor(server: Server) {
     this.#server = server;
-    server.maxConnections = MAX_CONNECTIONS;
-    server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);
     server.on("connection", (socket) => {
       if (this.#open.size >= server.maxConnections * CROWDED_SHARE) this.#closeSlowest();
       this.#events += 1;
@@ -159,8 +164,8 @@ export class Connections {
   }
 
   /**
-   * Stops listening, and waits until running requests have finished, for at most `graceMs`. `server.close()` alone would
-   * also wait for connections without a request.
+   * Stops listening, and waits until running requests have finished, for at most `graceMs`. `server.close()` alone
+   * would also wait for connections without a request.
    */
   close(graceMs: number): Promise<void> {
     return new Promise((resolve) => {

@@ -206,8 +206,8 @@ function isConflict(outcome: Outcome): boolean {
 }
 
 /**
- * Writes the outcome of a run. A failed write is retried. After the last try, the lane waits until the lease expires. The
- * event then runs again, without repeating its recorded steps.
+ * Writes the outcome of a run. A failed write is retried. After the last try, the lane waits until the lease expires.
+ * The event then runs again, without repeating its recorded steps.
  */
 class OutcomeWrite implements Patience {
   readonly #run: EndedRun;

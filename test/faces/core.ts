@@ -1,5 +1,6 @@
 export { isPublicAddress, isPublicHost } from "../../src/core/addresses.ts";
 export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body.ts";
+export { type Linked, LinkedSet, TransientMap } from "../../src/core/churn.ts";
 export {
   backoff,
   type Clock,

@@ -55,7 +55,7 @@ describe("the file", () => {
     },
   );
 
-  test("is in WAL mode and syncs every commit", () => {
+  test("is in WAL mode and syncs commits by default", () => {
     const opened = openFile(join(temporaryFolder(), "bot.db"));
     onTestFinished(() => opened.close());
     expect(opened.db.pragma("journal_mode", { simple: true })).toBe("wal");

@@ -40,7 +40,7 @@ export interface Dialect {
   readonly lockText: string | undefined;
   /** A query that returns a row if the table `$1` exists. */
   readonly hasTable: string;
-  /** The `FROM` and `WHERE` clauses that find a row while the claim `$1` to `$4` (lane, owner, fence, id) has its lease. */
+  /** The `FROM` and `WHERE` clauses that find a row while the claim `$1` to `$4` (lane, owner, fence, id) is leased. */
   readonly held: string;
   /** Condition for a pending event with a run whose outcome is unknown. */
   readonly isClaimed: string;
@@ -53,8 +53,8 @@ export interface Dialect {
   /** A statement that adds the events `$1` to their lanes. They are the first pending events of the lanes `$2`. */
   readonly enterLanes: string;
   /**
-   * A statement that removes the events `$1` from their lanes. In the lanes `$2`, they had a run. In the lanes `$3`, they
-   * were the first pending events.
+   * A statement that removes the events `$1` from their lanes. In the lanes `$2`, they had a run. In the lanes `$3`,
+   * they were the first pending events.
    */
   readonly leaveLanes: string;
   /** Returns the SQL condition that a column equals one of the strings in a list. */

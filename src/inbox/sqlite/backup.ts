@@ -16,7 +16,8 @@ import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import { countContents, type InboxContents, refuseMarked } from "../sql/marks.ts";
 import { syncFolder } from "./lock.ts";
 import { openExisting, requireInbox } from "./open.ts";
-import { asStoreError, dialect, execute } from "./store.ts";
+import { dialect, execute } from "./store.ts";
+import { asStoreError } from "./store-error.ts";
 
 export interface BackupProgress {
   readonly pages: number;

@@ -7,7 +7,8 @@ import { History } from "./history.ts";
 import { canonical, takeLock } from "./lock.ts";
 import { openExisting } from "./open.ts";
 import { EVERY_LANE } from "./retention.ts";
-import { dialect, execute, readStore } from "./store.ts";
+import { dialect, execute } from "./store.ts";
+import { readStore } from "./store-error.ts";
 
 const BATCH = 1_000;
 

@@ -10,7 +10,7 @@ const statementsIn = (db: Database) => ({
   reserve: db.prepare<[first: number]>("UPDATE cursor SET position = ? WHERE name = 'fence'"),
 });
 
-/** Numbers the claims in a file. No number is ever used twice, even if the process dies or a transaction is rolled back. */
+/** Numbers the claims in a file. No number is used twice, even if the process dies or a transaction is rolled back. */
 export class Fences {
   readonly #sql: ReturnType<typeof statementsIn>;
   #next = 0;

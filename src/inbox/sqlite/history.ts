@@ -43,7 +43,7 @@ const statementsOf = (db: Database) => ({
   shift: db.prepare<[ms: number]>(
     "UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL",
   ),
-  // Orders the lanes that need not wait by their oldest event. No time is in the future, even if the clock was set back.
+  // Lanes that need not wait are ordered by their oldest event. No time is in the future, even after a clock change.
   wakeAll: db.prepare<[now: number, now: number]>(
     `INSERT INTO lane (key, ready_at)
      SELECT lane, min(min(received_at), ?) FROM event WHERE state = 'pending' GROUP BY lane

@@ -5,8 +5,8 @@ import { ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
 import type { DiskMeasures } from "../admin.ts";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
+import { type GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import type { Lanes } from "./lanes.ts";
-import { type GroupCommit, PHASES, type WriteOptions } from "./store.ts";
 
 /** Events that are stored in one transaction. */
 export interface Batch {

@@ -6,16 +6,16 @@ import { SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
 import { type Demand, Demands, RoomsLeft, takeSlot } from "./demands.ts";
 import type { EffectWriter } from "./effects.ts";
 import { Fences } from "./fences.ts";
+import type { TransactionMemory } from "./group-commit.ts";
 import type { History } from "./history.ts";
 import { type Lane, LaneMemory, type NewArrival, type PlacedClaim } from "./lane-memory.ts";
 import { type PlacedRow, type ReadyLane, ReadyLanes, rowOf } from "./ready-lanes.ts";
-import type { TransactionMemory } from "./store.ts";
 
 /**
  * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
  * could use an event index write a value as `+?`. Without the plus, SQLite plans the statement again for each value,
- * because the value could match a partial index. Planning takes five times as long as the statement itself. No statement
- * for each event has a RETURNING clause, because SQLite stores its rows in a temporary table first.
+ * because the value could match a partial index. Planning takes five times as long as the statement itself. No
+ * statement for each event has a RETURNING clause, because SQLite stores its rows in a temporary table first.
  */
 type Values = (string | number | null)[];
 
@@ -62,8 +62,7 @@ export interface LanesOptions {
 
 /**
  * Leases lanes with their first events, and ends the leases when runs end. Every method that changes anything must be
- * called inside a transaction. The row of an event that is being handled names its run, so that the next start can count
- * a crash.
+ * called inside a transaction. The row of a running event names its run, so that the next start can count a crash.
  */
 export class Lanes implements TransactionMemory {
   readonly #history: History;

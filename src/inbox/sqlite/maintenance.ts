@@ -6,10 +6,11 @@ import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox, EphemeralDisk, FileHealth, InboxProbe } from "../admin.ts";
 import { SqlAdmin } from "../sql/admin.ts";
 import { refuseMarked } from "../sql/marks.ts";
+import { GroupCommit } from "./group-commit.ts";
 import { DiskGuard, MIN_FREE_BYTES } from "./intake.ts";
 import { isLocked, lockOf } from "./lock.ts";
 import { openExisting } from "./open.ts";
-import { dialect, execute, GroupCommit, SqliteStore } from "./store.ts";
+import { dialect, execute, SqliteStore } from "./store.ts";
 
 /** Largest file to check, in bytes. Checking a larger file would take more than a few seconds. */
 const MAX_CHECKED_BYTES = 1024 ** 3;

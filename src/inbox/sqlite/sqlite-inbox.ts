@@ -16,19 +16,14 @@ import type {
 import { stateConflict } from "../sql/effects.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { EffectWriter, Timers } from "./effects.ts";
+import { GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
 import { Lanes } from "./lanes.ts";
 import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
-import {
-  GroupCommit,
-  OtherWriters,
-  PHASES,
-  readStore,
-  SqliteStore,
-  type WriteOptions,
-} from "./store.ts";
+import { OtherWriters, SqliteStore } from "./store.ts";
+import { readStore } from "./store-error.ts";
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. A missing folder is created. */
