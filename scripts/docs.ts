@@ -19,13 +19,19 @@ const programs = new Map([
   ...generators,
 ]);
 
-/**
- * Builds the documentation site, or writes the named parts of docs/. `all` selects all generated parts.
- *
- *     npm run docs
- *     npm run docs -- NAME...
- */
-const { positionals } = parseArgs({ allowPositionals: true });
+const USAGE = `npm run docs              builds the documentation site
+npm run docs -- NAME...   writes parts of docs/, or "all" of them
+
+Names: ${[...programs.keys()].join(", ")}`;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { help: { type: "boolean", default: false } },
+});
+if (values.help) {
+  console.log(USAGE);
+  process.exit();
+}
 const unknown = positionals.find((name) => name !== "all" && !programs.has(name));
 if (unknown !== undefined) {
   console.error(

@@ -1,4 +1,4 @@
-import type { Fetch } from "./client/http.ts";
+import type { Fetch } from "./client/transport.ts";
 import { type ConfigOverrides, settings } from "./config.ts";
 import type { BackoffOptions, Clock, Random } from "./core/clock.ts";
 import type { Logger } from "./core/logger.ts";
@@ -61,7 +61,7 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
    * Called when the bot switches to polling or back to the webhook. The bot logs any error that the callback throws.
    */
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
-  /** Function that sends requests to the platform. Default: the global `fetch`. */
+  /** Function that sends requests to the platform. Default: `node:http`. */
   readonly fetch?: Fetch;
   /**
    * Source of time. Default: a clock that starts at this machine's time and ignores later changes to the system time.

@@ -1,5 +1,5 @@
 import { Client } from "../../src/client/client.ts";
-import type { Fetch } from "../../src/client/http.ts";
+import type { Fetch } from "../../src/client/transport.ts";
 import { steadyClock } from "../../src/core/clock.ts";
 import { createLogger, type Logger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";

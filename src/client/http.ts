@@ -15,14 +15,17 @@ import { Breaker, type Pass } from "./breaker.ts";
 import { ApiError, NetworkError, timedOut, unreachable } from "./errors.ts";
 import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
 import { type Permit, RequestLimiter } from "./request-limiter.ts";
-import { resetOnAbort } from "./reset.ts";
 import { check } from "./resources.ts";
 import { readAnswer } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
-
-/** The part of `fetch` that the client uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+import {
+  type ApiResponse,
+  type Fetch,
+  overHttp,
+  type Transport,
+  transportOf,
+} from "./transport.ts";
 
 /** Options for a client. */
 export interface ClientOptions {
@@ -34,7 +37,7 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined;
   /** Maximum number of retries per request, 0 to 10. Default 2. */
   readonly retries?: number | undefined;
-  /** Function that sends requests. Default: the global `fetch`. */
+  /** Function that sends requests. Default: `node:http`. */
   readonly fetch?: Fetch | undefined;
   /** Source of time. Default: this machine's clock. */
   readonly clock?: Clock | undefined;
@@ -78,7 +81,7 @@ export class Http {
   readonly #baseUrl: string;
   readonly #apiKey: string;
   readonly #retries: number;
-  readonly #fetch: Fetch;
+  readonly #send: Transport;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #sender: object | undefined;
@@ -106,7 +109,7 @@ export class Http {
     this.#baseUrl = normalizeAddress(baseUrl);
     this.#apiKey = apiKey;
     this.#retries = retries;
-    this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+    this.#send = options.fetch === undefined ? overHttp : transportOf(options.fetch);
     this.#clock = clock;
     this.#random = random;
     this.#sender = sender;
@@ -287,15 +290,12 @@ export class Http {
     signal: AbortSignal,
     work: WorkMessages["request"] | undefined,
   ): Promise<Answer<unknown>> {
-    const { method, url, path, headers, body, operation } = request;
+    const { method, path, operation } = request;
     const startedAt = this.#clock.now();
     let status: number | undefined;
     let code: ErrorCode | undefined;
     try {
-      const init: RequestInit = { method, headers, body, redirect: "manual", signal };
-      const send = () => this.#fetch(url, init);
-      // An aborted write must not arrive later, because the bot may have sent it again by then.
-      const response = await (method === "GET" ? send() : resetOnAbort(signal, send));
+      const response = await this.#send(request, signal);
       status = response.status;
       if (work !== undefined) work.status = status;
       const date = this.#readDate(response);
@@ -319,7 +319,7 @@ export class Http {
     return unreachable(name, this.#baseUrl, thrown);
   }
 
-  #readDate(response: Response): number | undefined {
+  #readDate(response: ApiResponse): number | undefined {
     const date = Date.parse(response.headers.get("date") ?? "");
     if (Number.isNaN(date)) return undefined;
     this.#offsetMs = date - this.#clock.now();

@@ -66,7 +66,7 @@ export function buildRequest(
     accept: "application/json",
     authorization: `Bearer ${apiKey}`,
     ...(event === undefined ? {} : { [EVENT_HEADER]: event }),
-    // For a form, `fetch` chooses the boundary and sets the header itself.
+    // For a form, the transport chooses the boundary and sets the header.
     ...(json === undefined ? {} : { "content-type": "application/json" }),
   };
   return {

@@ -3,6 +3,7 @@ import { scrubber } from "../core/safe-text.ts";
 import { ServiceBotError } from "../errors.ts";
 import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
+import type { ApiResponse } from "./transport.ts";
 
 /** Maximum size of a response, in bytes. No response is larger, because a page has at most 50 items. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
@@ -26,11 +27,11 @@ const MAX_MESSAGE = 2_000;
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */
 export async function readAnswer(
-  response: Response,
+  response: ApiResponse,
   request: ApiRequest,
   now: number,
 ): Promise<unknown> {
-  if (response.ok) {
+  if (response.status >= 200 && response.status < 300) {
     const body = await readJson(response, request.name);
     if (!isFailureAlone(body)) return body;
     throw toError(body, response, request, now);
@@ -40,7 +41,7 @@ export async function readAnswer(
   throw toError(parseOrText(text), response, request, now);
 }
 
-async function readJson(response: Response, request: string): Promise<unknown> {
+async function readJson(response: ApiResponse, request: string): Promise<unknown> {
   const type = response.headers.get("content-type");
   const { text, isWhole } = await readText(response, MAX_ANSWER_BYTES);
   if (!isWhole) {
@@ -61,7 +62,7 @@ async function readJson(response: Response, request: string): Promise<unknown> {
   throw invalid(request, `the response (${response.status}) is ${what}. ${origin}`);
 }
 
-function toError(body: unknown, response: Response, request: ApiRequest, now: number): ApiError {
+function toError(body: unknown, response: ApiResponse, request: ApiRequest, now: number): ApiError {
   const scrub = scrubber(request.secrets);
   const { code, message } = readErrorBody(body);
   const requestId = requestIdOf(response, body, scrub);
@@ -135,7 +136,7 @@ function isFailureAlone(body: unknown): boolean {
 const requestIdHeaders = ["x-request-id", "request-id", "x-correlation-id"] as const;
 
 function requestIdOf(
-  response: Response,
+  response: ApiResponse,
   body: unknown,
   scrub: (text: string) => string,
 ): string | undefined {
@@ -157,7 +158,7 @@ const remedies: Readonly<Partial<Record<string, string>>> = {
   NOT_FOUND: "The object does not exist, or the bot has no access to it.",
 };
 
-function remedyFor({ status }: Response, code = ""): string {
+function remedyFor({ status }: ApiResponse, code = ""): string {
   if (status >= 300 && status < 400) {
     return " The client does not follow redirects. Set SERVICE_BASE_URL (baseUrl) to the final URL.";
   }
@@ -171,7 +172,7 @@ function remedyFor({ status }: Response, code = ""): string {
 }
 
 /** Reads `Retry-After`, in ms. The header contains whole seconds, or a date on the platform's clock. */
-function retryAfterMs(response: Response, now: number): number | undefined {
+function retryAfterMs(response: ApiResponse, now: number): number | undefined {
   const value = response.headers.get("retry-after");
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
@@ -189,7 +190,7 @@ function mayBeJson(contentType: string | null): boolean {
 
 /** Reads up to `maxBytes` bytes of a body. If the body is longer, cancels it and closes its connection. */
 async function readText(
-  response: Response,
+  response: ApiResponse,
   maxBytes: number,
 ): Promise<{ readonly text: string; readonly isWhole: boolean }> {
   const chunks: Uint8Array[] = [];

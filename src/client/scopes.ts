@@ -1,7 +1,8 @@
 import { DOCTOR_AGENT, type Scope } from "../core/platform-contract.ts";
 import * as z from "../core/zod.ts";
 import { ApiError } from "./errors.ts";
-import { type Fetch, Http } from "./http.ts";
+import { Http } from "./http.ts";
+import type { Fetch } from "./transport.ts";
 
 /** Marks requests as coming from the doctor. The local platform shows such requests separately. */
 function markAsDoctor(send: Fetch): Fetch {

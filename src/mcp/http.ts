@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { Client } from "../client/client.ts";
-import type { Fetch } from "../client/http.ts";
 import { probeScope, probeScopes } from "../client/scopes.ts";
+import type { Fetch } from "../client/transport.ts";
 import { hostCheck, loopbackNames, normalHost, tokenProblem } from "../core/addresses.ts";
 import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
@@ -191,7 +191,7 @@ export class McpHttp {
     const apiKey = authInfo?.token ?? "";
     const { signal } = this.#closing;
     const probe = () => probeScopes({ baseUrl, apiKey, signal, fetch });
-    const client = new Client({ baseUrl, apiKey, clock, fetch });
+    const client = new Client({ baseUrl, apiKey, clock, fetch: this.#options.fetch });
     return createMcpServer({ baseUrl, logger, access, probe, client, fetch });
   }
 

@@ -1,5 +1,5 @@
-import type { Fetch } from "../client/http.ts";
 import type { Image } from "../client/resources.ts";
+import type { Fetch } from "../client/transport.ts";
 import { isPublicHost } from "../core/addresses.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { messageOf } from "../errors.ts";

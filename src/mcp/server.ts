@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type { Fetch } from "../client/http.ts";
 import { isScopeMissing } from "../client/scopes.ts";
+import type { Fetch } from "../client/transport.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/process.ts";
 import * as z from "../core/zod.ts";

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { Client } from "../client/client.ts";
-import type { Fetch } from "../client/http.ts";
 import { probeScopes } from "../client/scopes.ts";
+import type { Fetch } from "../client/transport.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/platform-contract.ts";
 import { Access } from "./access.ts";
@@ -40,7 +40,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const { signal } = closing;
   const principal = {
     ...{ baseUrl, access, logger, fetch },
-    client: new Client({ baseUrl, apiKey, fetch }),
+    client: new Client({ baseUrl, apiKey, fetch: options.fetch }),
     probe: () => probeScopes({ baseUrl, apiKey, signal, fetch }),
   };
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });

@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/http.ts";
+import type { Fetch } from "../client/transport.ts";
 import type { Config } from "../config.ts";
 import type { Listening } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";

@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/http.ts";
+import type { Fetch } from "../client/transport.ts";
 import { isLoopback } from "../core/addresses.ts";
 import { every, systemClock } from "../core/clock.ts";
 import {

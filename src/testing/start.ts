@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/http.ts";
+import type { Fetch } from "../client/transport.ts";
 import { checkOptions, type OptionTable, refuseProblems } from "../core/option-checks.ts";
 import { SECRET } from "./delivery.ts";
 import { Failures } from "./failures.ts";

@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/http.ts";
+import type { Fetch } from "../client/transport.ts";
 import { isPublicHost } from "../core/addresses.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";

@@ -323,8 +323,19 @@ describe("no answer is a NetworkError", () => {
     },
   );
 
-  test("a failure of fetch itself has the message of its cause", async () => {
-    const client = new Client({ retries: 0, baseUrl: "http://127.0.0.1:6000", apiKey });
+  test("a platform that switches to another protocol is a failure", async () => {
+    const { client } = await serve((response) => {
+      response.socket?.end(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+      );
+    });
+    expect(await rejection(client.me())).toMatchObject({ code: "API_UNREACHABLE", sent: true });
+  });
+
+  test("a failure without a code has the message of its cause", async () => {
+    const error = new TypeError("fetch failed", { cause: new Error("bad port") });
+    const fetch = () => Promise.reject(error);
+    const client = new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, fetch });
     expect(await rejection(client.me())).toMatchObject({
       message: expect.stringContaining("bad port"),
     });

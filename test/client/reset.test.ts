@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import http from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import {
@@ -126,7 +127,11 @@ test("a connection that cannot be reset is closed", async () => {
   const server = createServer();
   await once(server.listen(socketPath), "listening");
   onTestFinished(() => void server.close());
-  await useDispatcher({ connect: { socketPath } });
+  const usual = http.globalAgent;
+  onTestFinished(() => {
+    http.globalAgent = usual;
+  });
+  http.globalAgent = new http.Agent({ socketPath } as http.AgentOptions);
   const client = new Client({ baseUrl: "http://platform.test", apiKey });
   const controller = new AbortController();
   const joined = once(server, "connection");
@@ -138,13 +143,3 @@ test("a connection that cannot be reset is closed", async () => {
   expect(await rejection(sent)).toBe(reason);
   await once(socket, "close");
 });
-
-/** Configures the dispatcher that `fetch` uses, until the test ends. */
-async function useDispatcher(options: object): Promise<void> {
-  // Node creates its dispatcher on the first call.
-  await fetch("data:,");
-  const name = Symbol.for("undici.globalDispatcher.1");
-  const usual = Object(Reflect.get(globalThis, name));
-  Reflect.set(globalThis, name, new usual.constructor(options));
-  onTestFinished(() => void Reflect.set(globalThis, name, usual));
-}

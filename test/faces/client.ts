@@ -12,7 +12,7 @@ export {
   platformCodes,
   UnavailableError,
 } from "../../src/client/errors.ts";
-export { type ClientOptions, type Fetch, Http } from "../../src/client/http.ts";
+export { type ClientOptions, Http } from "../../src/client/http.ts";
 export {
   MAX_IMAGE_BYTES,
   type PreparedImage,
@@ -35,3 +35,4 @@ export type {
   Sent,
 } from "../../src/client/resources.ts";
 export { probeScopes, type ScopeAnswer } from "../../src/client/scopes.ts";
+export type { Fetch } from "../../src/client/transport.ts";
