@@ -1,5 +1,5 @@
+import { subscribe } from "node:diagnostics_channel";
 import { Client } from "../../src/client/client.ts";
-import type { Fetch } from "../../src/client/transport.ts";
 import { steadyClock } from "../../src/core/clock.ts";
 import { createLogger, type Logger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";
@@ -18,10 +18,6 @@ const apiKey = "sbk_bench_bench";
 class Watch {
   #first = 0;
   readonly #stored = Promise.withResolvers<number>();
-  readonly fetch: Fetch = (url, init) => {
-    if (this.#first === 0) this.#first = performance.now();
-    return fetch(url, init);
-  };
   /** The poller logs `polled` at the end of a round. */
   readonly log: Logger = createLogger({
     level: "info",
@@ -32,6 +28,12 @@ class Watch {
       },
     },
   });
+
+  constructor() {
+    subscribe("http.client.request.start", () => {
+      if (this.#first === 0) this.#first = performance.now();
+    });
+  }
 
   /** Time since the first request, in ms. */
   get elapsed(): number {
@@ -47,10 +49,10 @@ const handlers = {
   poller: async (baseUrl: string): Promise<number> => {
     const folder = makeFolder();
     const watch = new Watch();
-    const { fetch, log } = watch;
+    const { log } = watch;
     const clock = steadyClock();
     const inbox = new SqliteInbox({ file: folder.file("bot.db"), clock });
-    const client = new Client({ baseUrl, apiKey, fetch, clock });
+    const client = new Client({ baseUrl, apiKey, clock });
     const poller = new Poller({
       inbox,
       client,
@@ -86,7 +88,6 @@ const handlers = {
       loopGuard: false,
       port: 0,
       databaseUrl: `file:${folder.file("bot.db")}`,
-      fetch: watch.fetch,
       logger: watch.log,
     });
     bot.on("dm.message", () => Promise.resolve());

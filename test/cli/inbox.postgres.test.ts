@@ -185,9 +185,9 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
     dan,
   );
   db.prepare("UPDATE event SET state = 'pending', done_at = NULL WHERE id = ?").run(dan);
-  db.prepare(
-    "UPDATE lane SET pending = 1, ready_at = 0 WHERE key = (SELECT lane FROM event WHERE id = ?)",
-  ).run(dan);
+  db.prepare("UPDATE lane SET ready_at = 0 WHERE key = (SELECT lane FROM event WHERE id = ?)").run(
+    dan,
+  );
   db.exec("UPDATE lane SET ready_at = 0 WHERE ready_at IS NOT NULL");
   db.close();
   // This event arrives while no bot is running, so its delivery fails.

@@ -26,7 +26,11 @@ const LANES = `(
     (SELECT CAST(position AS INTEGER) FROM cursor WHERE name = 'fence') AS fence
   FROM ${EVERY_LANE} AS every)`;
 
+/** The cursors of the bot, without the marks of this file. */
+const CURSORS = "(SELECT * FROM cursor WHERE name NOT IN ('fence', 'lanes'))";
+
 function rowsOf({ name }: Table): string {
+  if (name === "cursor") return CURSORS;
   return name === "lane" ? LANES : name;
 }
 

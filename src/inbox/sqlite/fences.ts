@@ -7,7 +7,7 @@ const statementsIn = (db: Database) => ({
   first: db
     .prepare<[], number>("SELECT CAST(position AS INTEGER) FROM cursor WHERE name = 'fence'")
     .pluck(),
-  reserve: db.prepare<[first: number]>("UPDATE cursor SET position = ? WHERE name = 'fence'"),
+  reserve: db.prepare<[first: string]>("UPDATE cursor SET position = ? WHERE name = 'fence'"),
 });
 
 /** Numbers the claims in a file. No number is used twice, even if the process dies or a transaction is rolled back. */
@@ -26,7 +26,7 @@ export class Fences {
     if (this.#next === this.#end) {
       this.#next = this.#sql.first.get() ?? 1;
       this.#end = this.#next + BLOCK;
-      this.#sql.reserve.run(this.#end);
+      this.#sql.reserve.run(String(this.#end));
     }
     this.#next += 1;
     return this.#next - 1;

@@ -67,7 +67,7 @@ const statementsIn = (db: Database) => ({
      ON CONFLICT (key) DO UPDATE
        SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
   ),
-  mark: db.prepare<[at: number | null]>(
+  mark: db.prepare<[at: string | null]>(
     "UPDATE cursor SET position = coalesce(?, position) WHERE name = 'lanes'",
   ),
   // A lane that waits for a retry keeps its time, because order matters more than speed.
@@ -232,7 +232,7 @@ export class LaneMemory {
       this.#roundSince = now;
     }
     for (const lane of this.#round.splice(-limit)) this.#write(lane);
-    this.#sql.mark.run(this.#round.length === 0 ? this.#roundSince : null);
+    this.#sql.mark.run(this.#round.length === 0 ? String(this.#roundSince) : null);
   }
 
   /** Moves all lanes but the leased ones into the file, because other statements are about to use the rows. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Random } from "../random.ts";
 import { sum } from "../report.ts";
 import { Disk } from "./disk.ts";
-import { examine } from "./examine.ts";
+import { examine, type Known } from "./examine.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { Delivery, Journals, Life } from "./run.ts";
 
@@ -19,7 +19,7 @@ export interface Findings {
   readonly answers: number;
   readonly requests: number;
   readonly cuts: number;
-  /** Number of responses and requests sent before an inbox write was synced. */
+  /** Number of responses and requests sent before their events or intents were synced. */
   readonly early: number;
   readonly lost: number;
   readonly violations: readonly string[];
@@ -47,14 +47,14 @@ export async function cutPower(
       found.records += 1;
       if (record.kind === "sync") found.syncs += 1;
       const delivery = record.kind === "answer" ? nextOf(life, record.port, answered) : undefined;
-      if (delivery !== undefined && is2xx(record)) {
-        acknowledged.push(delivery);
-        found.answers += 1;
-      } else if (record.kind === "request") {
-        requested.push(findAnswered(record.text, repliesTo));
-        found.requests += 1;
-      }
-      if (goesOut(record) && disk.unsynced().some(holdsEvents)) found.early += 1;
+      const out: Known = { acknowledged: [], requested: [], sent: [] };
+      if (delivery !== undefined && is2xx(record)) out.acknowledged.push(delivery);
+      if (record.kind === "request") out.requested.push(findAnswered(record.text, repliesTo));
+      acknowledged.push(...out.acknowledged);
+      requested.push(...out.requested);
+      found.answers += out.acknowledged.length;
+      found.requests += out.requested.length;
+      if (await isEarly(disk, out, scratch)) found.early += 1;
       if (!cuts.has(found.records - 1)) continue;
       found.cuts += 1;
       const image = disk.afterPowerLoss(random);
@@ -73,9 +73,12 @@ function is2xx(record: JournalRecord): boolean {
   return record.kind === "answer" && record.status >= 200 && record.status < 300;
 }
 
-/** Returns true for a message to the outside. The data it depends on must already be on disk. */
-function goesOut(record: JournalRecord): boolean {
-  return is2xx(record) || record.kind === "request";
+/** Returns whether a power loss could undo what a message to the outside depends on. */
+async function isEarly(disk: Disk, out: Known, scratch: string): Promise<boolean> {
+  if (out.acknowledged.length + out.requested.length === 0) return false;
+  if (!disk.unsynced().some(holdsEvents)) return false;
+  const { wrong } = await examine(disk.synced(), out, scratch);
+  return wrong.length > 0;
 }
 
 function findAnswered(request: string, repliesTo: Journals["repliesTo"]): string {

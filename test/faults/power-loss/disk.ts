@@ -65,6 +65,11 @@ export class Disk {
     return new Map([...this.#now()].map(([name, file]) => [name, file.image(() => true)]));
   }
 
+  /** Returns what survives every power loss. */
+  synced(): Image {
+    return new Map([...this.#durable].map(([name, file]) => [name, file.image(() => false)]));
+  }
+
   afterPowerLoss(random: Random): Image {
     const names = new Map(this.#durable);
     const kept = random.below(this.#names.length + 1);

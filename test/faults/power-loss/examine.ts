@@ -7,8 +7,8 @@ import type { Delivery } from "./run.ts";
 
 /** Everything sent and acknowledged before the power loss. */
 export interface Known {
-  readonly acknowledged: readonly Delivery[];
-  readonly requested: readonly string[];
+  readonly acknowledged: Delivery[];
+  readonly requested: string[];
   readonly sent: readonly Delivery[];
 }
 

@@ -38,7 +38,10 @@ type Judge = (all: readonly Findings[]) => string[];
 function judge(all: readonly Findings[]): string[] {
   const early = total(all, "early");
   const wrong = all.flatMap(({ violations }) => violations);
-  if (early > 0) wrong.push(`${early} responses or replies were sent before a write was synced`);
+  if (early > 0)
+    wrong.push(
+      `${early} responses or replies were sent before their events or intents were synced`,
+    );
   return wrong;
 }
 

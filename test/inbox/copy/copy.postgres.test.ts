@@ -83,13 +83,17 @@ async function copiedRows(): Promise<Record<string, unknown[]>> {
 /** Columns that a file does not have, because its process keeps them in memory. */
 const computedColumns = ["lane.pending", "lane.owner", "lane.fence"];
 
-/** Sorts rows the same way for both stores, and drops the columns that only one of them has. */
+/** Marks of a file, which are not positions of the bot. */
+const fileMarks = ["fence", "lanes"];
+
+/** Sorts rows the same way for both stores, and drops the rows and columns that only one of them has. */
 function sorted(rows: Readonly<Record<string, readonly unknown[]>>): Record<string, unknown[]> {
   const entries = tables.map(({ name, columns }) => {
     const both = columns.filter((column) => !computedColumns.includes(`${name}.${column.name}`));
-    const texts = rows[name]?.map((row) => {
+    const texts = rows[name]?.flatMap((row) => {
       const cells: Readonly<Record<string, unknown>> = Object(row);
-      return JSON.stringify(both.map((column) => cells[column.name]));
+      if (name === "cursor" && fileMarks.includes(String(cells["name"]))) return [];
+      return [JSON.stringify(both.map((column) => cells[column.name]))];
     });
     return [name, texts?.sort() ?? []] as const;
   });
