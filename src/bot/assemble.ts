@@ -1,4 +1,5 @@
 import { Client } from "../client/client.ts";
+import { transportOf } from "../client/transport.ts";
 import { type Config, defaultBodyBytes } from "../config.ts";
 import { isLoopback } from "../core/addresses.ts";
 import { BodyBudget } from "../core/body.ts";
@@ -71,7 +72,7 @@ interface Common extends Setup {
 /** Wires the components together without starting any of them. */
 export async function assemble(setup: Setup): Promise<Parts> {
   const { bot, config, options } = setup;
-  const { random = Math.random, fetch = globalThis.fetch } = options;
+  const { random = Math.random } = options;
   // Read the database's secrets from `process.env`, because the driver reads its password there even if the `env`
   // option is set.
   const ofDatabase = secretsOf(config.database, process.env);
@@ -80,7 +81,7 @@ export async function assemble(setup: Setup): Promise<Parts> {
     options.logger ?? createLogger({ level: config.logLevel, secrets }),
     options,
   );
-  const observers = await Observers.create(bot, { config, fetch, log });
+  const observers = await Observers.create(bot, { config, send: transportOf(options.fetch), log });
   try {
     const inbox = await openInbox(setup);
     try {

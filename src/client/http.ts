@@ -19,13 +19,7 @@ import { check } from "./resources.ts";
 import { readAnswer } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
-import {
-  type ApiResponse,
-  type Fetch,
-  overHttp,
-  type Transport,
-  transportOf,
-} from "./transport.ts";
+import { type ApiResponse, type Fetch, type Transport, transportOf } from "./transport.ts";
 
 /** Options for a client. */
 export interface ClientOptions {
@@ -109,7 +103,7 @@ export class Http {
     this.#baseUrl = normalizeAddress(baseUrl);
     this.#apiKey = apiKey;
     this.#retries = retries;
-    this.#send = options.fetch === undefined ? overHttp : transportOf(options.fetch);
+    this.#send = transportOf(options.fetch);
     this.#clock = clock;
     this.#random = random;
     this.#sender = sender;

@@ -12,11 +12,15 @@ export interface ApiResponse {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Sends a request. Resolves once the status has arrived. Does not follow redirects. */
-export type Transport = (request: ApiRequest, signal: AbortSignal) => Promise<ApiResponse>;
+/** The part of a request that is sent. */
+export type SentRequest = Pick<ApiRequest, "method" | "url" | "headers" | "body">;
 
-/** Returns a transport that calls a custom `fetch`. An abort does not reset its connection. */
-export function transportOf(fetch: Fetch): Transport {
+/** Sends a request. Resolves once the status has arrived. Does not follow redirects. */
+export type Transport = (request: SentRequest, signal: AbortSignal) => Promise<ApiResponse>;
+
+/** Returns a transport that calls a custom `fetch`, if there is one. An abort does not reset its connection. */
+export function transportOf(fetch: Fetch | undefined): Transport {
+  if (fetch === undefined) return overHttp;
   return ({ method, url, headers, body }, signal) =>
     fetch(url, { method, headers, body, redirect: "manual", signal });
 }
@@ -25,7 +29,7 @@ export function transportOf(fetch: Fetch): Transport {
  * Sends requests with `node:http`, which takes a third of the processor time of the global `fetch`. Uses Node's shared
  * agents, which keep connections open and follow `NODE_USE_ENV_PROXY`.
  */
-export const overHttp: Transport = async (request, signal) => {
+const overHttp: Transport = async (request, signal) => {
   if (typeof request.body === "string" || request.body === null) {
     return await send(request, request.headers, request.body, signal);
   }
@@ -35,7 +39,7 @@ export const overHttp: Transport = async (request, signal) => {
 };
 
 function send(
-  { method, url }: ApiRequest,
+  { method, url }: SentRequest,
   headers: Readonly<Record<string, string>>,
   body: string | Uint8Array | null,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/transport.ts";
+import type { Transport } from "../client/transport.ts";
 import type { Config } from "../config.ts";
 import type { Listening } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";
@@ -12,7 +12,7 @@ export interface ObserversOptions {
     Config,
     "baseUrl" | "apiKey" | "delivery" | "metricsHost" | "metricsPort" | "tracing"
   >;
-  readonly fetch: Fetch;
+  readonly send: Transport;
   readonly log: Logger;
 }
 
@@ -53,11 +53,11 @@ export class Observers {
   }
 
   private constructor(bot: object, options: ObserversOptions) {
-    const { config, fetch, log } = options;
+    const { config, send, log } = options;
     const { baseUrl, apiKey } = config;
     this.#options = options;
     this.#ends.push(logFacts(bot, log));
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey, fetch });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey, send });
     this.#reporter = reporter;
     this.#ends.push(() => reporter?.end());
   }

@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/transport.ts";
+import type { ApiResponse, Transport } from "../client/transport.ts";
 import { isLoopback } from "../core/addresses.ts";
 import { every, systemClock } from "../core/clock.ts";
 import {
@@ -45,7 +45,7 @@ const reported: Readonly<Partial<Record<RunOutcome, ReportedOutcome>>> = {
 export interface RunReporterOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly fetch: Fetch;
+  readonly send: Transport;
 }
 
 /**
@@ -165,14 +165,15 @@ export class RunReporter {
   }
 
   async #post(runs: readonly RunReport[]): Promise<{ status: number; body: string }> {
-    const { baseUrl, apiKey, fetch } = this.#options;
-    const response = await fetch(`${new URL(baseUrl).origin}${RUNS_PATH}`, {
+    const { baseUrl, apiKey, send } = this.#options;
+    const request = {
       method: "POST",
+      url: `${new URL(baseUrl).origin}${RUNS_PATH}`,
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
       body: JSON.stringify({ runs, url: this.#url }),
-      redirect: "manual",
-      signal: AbortSignal.any([AbortSignal.timeout(REQUEST_TIMEOUT_MS), this.#closing.signal]),
-    });
+    } as const;
+    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const response = await send(request, AbortSignal.any([timeout, this.#closing.signal]));
     return { status: response.status, body: await beginningOf(response) };
   }
 }
@@ -185,7 +186,7 @@ function onLoopback(url: string): string {
 }
 
 /** Drops the connection if the response is longer. */
-async function beginningOf({ body }: Response): Promise<string> {
+async function beginningOf({ body }: ApiResponse): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of body ?? []) {

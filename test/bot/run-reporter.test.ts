@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { trace } from "@opentelemetry/api";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Bot } from "../../src/index.ts";
+import { transportOf } from "../faces/client.ts";
 import { RUNS_PATH } from "../faces/core.ts";
 import { GiveUp, RetryLater } from "../faces/errors.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
@@ -35,7 +36,7 @@ async function runAnswering(
 }
 
 function reporterFor(baseUrl: string): RunReporter {
-  const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch });
+  const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(undefined) });
   if (reporter === undefined) throw new Error(`${baseUrl} is not on this machine`);
   onTestFinished(() => reporter.close());
   return reporter;
@@ -121,7 +122,9 @@ describe("a bot on the local platform", () => {
 describe("another platform", () => {
   test("gets no request unless it is on this machine", () => {
     for (const baseUrl of ["https://social.example", "http://192.168.1.7:4400"]) {
-      expect(RunReporter.for(bot, { baseUrl, apiKey: "key", fetch })).toBeUndefined();
+      expect(
+        RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(undefined) }),
+      ).toBeUndefined();
     }
   });
 
@@ -152,7 +155,7 @@ describe("another platform", () => {
       );
     };
     const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch: answer });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(answer) });
     reporter?.start();
     await new Promise(setImmediate);
     isLocal = false;
@@ -174,7 +177,7 @@ describe("another platform", () => {
     const reporter = RunReporter.for(bot, {
       baseUrl: "http://127.0.0.1:1",
       apiKey: "key",
-      fetch: answer,
+      send: transportOf(answer),
     });
     reporter?.start();
     await new Promise(setImmediate);
@@ -192,7 +195,7 @@ describe("another platform", () => {
         bodies.push(String(init.body));
         return Promise.resolve(Response.json({ accepted: 0 }));
       };
-      const options = { baseUrl: "http://127.0.0.1:1", apiKey: "key", fetch: answer };
+      const options = { baseUrl: "http://127.0.0.1:1", apiKey: "key", send: transportOf(answer) };
       const reporter = RunReporter.for(bot, options);
       reporter?.start();
       for (let turn = 0; turn < moment; turn += 1) await Promise.resolve();
@@ -211,7 +214,7 @@ describe("another platform", () => {
       return Promise.resolve(Response.json({ accepted: 0 }));
     };
     const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch: answer });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(answer) });
     reporter?.start();
     await new Promise(setImmediate);
     isThere = true;
@@ -230,7 +233,7 @@ describe("another platform", () => {
       return Promise.resolve(Response.json({ accepted: 0 }));
     };
     const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch: answer });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(answer) });
     reporter?.start("http://0.0.0.0:3000");
     await vi.advanceTimersByTimeAsync(60_000);
     await reporter?.close();
@@ -252,7 +255,7 @@ describe("another platform", () => {
         });
       });
     const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch: answer });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(answer) });
     reporter?.start();
     await reporter?.close();
     expect(aborted).toBe(true);

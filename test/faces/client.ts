@@ -35,4 +35,4 @@ export type {
   Sent,
 } from "../../src/client/resources.ts";
 export { probeScopes, type ScopeAnswer } from "../../src/client/scopes.ts";
-export type { Fetch } from "../../src/client/transport.ts";
+export { type Fetch, transportOf } from "../../src/client/transport.ts";
