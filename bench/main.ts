@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { installDependencies } from "../scripts/registry/install.ts";
 import { parseArguments, USAGE } from "./harness/arguments.ts";
-import { useLoadCore } from "./harness/cores.ts";
+import { useAllCores, useLoadCore } from "./harness/cores.ts";
 import { insertReport, requireWhole } from "./harness/document.ts";
 import { environment, environmentLine } from "./harness/environment.ts";
 import { choose, findBenchmarks } from "./harness/find.ts";
@@ -28,7 +28,8 @@ async function main(args: readonly string[]): Promise<void> {
   // Fail before a run of half an hour, not after it.
   if (wanted.document) insertReport(readFileSync(PAGE, "utf8"), emptyReport(wanted));
   installDependencies(new URL("./", import.meta.url));
-  useLoadCore();
+  if (wanted.profile) useAllCores();
+  else useLoadCore();
   const began = performance.now();
   console.log(environmentLine(environment()));
   const report = await runAll(choose(all, wanted.words), wanted, (so) => writeReport(so));

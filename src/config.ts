@@ -37,8 +37,8 @@ export interface ConfigOverrides {
   /** WEBHOOK_PATH: path of the webhook. Default `/webhook`. */
   readonly webhookPath?: string;
   /**
-   * DRAIN_MS: how long a stopping bot still accepts deliveries while `/readyz` returns 503, 0 to 600,000. It must be
-   * longer than the load balancer's health check interval. No effect with `listen: false`. Default `0`.
+   * DRAIN_MS: time in ms, 0 to 600,000, during which a stopping bot still accepts deliveries while `/readyz` returns
+   * 503. It must be longer than the load balancer's health check interval. No effect with `listen: false`. Default `0`.
    */
   readonly drainMs?: number;
   /**

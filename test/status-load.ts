@@ -19,7 +19,7 @@ const MAX_COUNTS = PIPELINED / 10;
 /** Matches a condition on ended events. Dead letters do not matter, because they are few and have an index. */
 const ENDED = /<> 'pending'|'(done|discarded)'/;
 
-/** Instances on PostgreSQL also count the events that ended in the last minute. */
+/** Matches the count of events that ended in the last minute, which instances on PostgreSQL may run. */
 const RECENT = /done_at >/;
 
 export interface WatchedStore {

@@ -25,6 +25,11 @@ export function onCore(side: Side, command: readonly string[]): [string, ...stri
   return [program, ...args];
 }
 
+/** Leaves all processes on all cores, because on one core the profiler would sample mostly system calls. */
+export function useAllCores(): void {
+  cores = undefined;
+}
+
 export function coresLine(): string {
   const found = findCores();
   if (found === undefined) return "not pinned to cores";

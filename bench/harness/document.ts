@@ -5,13 +5,13 @@ import { cells, HEAD, isNumeric, readable, type Section } from "./table.ts";
 import { judge, type Verdict, verdictOf } from "./targets.ts";
 
 /** Generated parts of docs/internals/performance.md, between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
-type Part = "targets" | "figures";
+type Part = "summary" | "targets" | "figures";
 
 /** Minimum number of rounds for figures that go into the page. */
 export const FEWEST_ROUNDS = 5;
 
 /**
- * Returns the page with the report inserted: the targets at the top, and a table per benchmark at the end.
+ * Returns the page with the report inserted: a summary and the targets at the top, a table per benchmark at the end.
  *
  * @throws {Error} if the page has no markers for a part
  */
@@ -19,7 +19,21 @@ export function insertReport(page: string, report: Report): string {
   const { sections, failures } = report;
   const failed = failures.length === 0 ? [] : [failures.map(failureOf).join("\n")];
   const figures = [...failed, ...sections.map(sectionOf)].join("\n\n");
-  return insertPart(insertPart(page, "targets", targetsOf(report)), "figures", figures);
+  const parts = [
+    ["summary", summaryOf(sections)],
+    ["targets", targetsOf(report)],
+    ["figures", figures],
+  ] as const;
+  return parts.reduce((written, [part, document]) => insertPart(written, part, document), page);
+}
+
+function summaryOf(sections: readonly Section[]): string {
+  const rows = sections.flatMap(({ results }) =>
+    results.flatMap(({ headline, median, unit }) =>
+      headline === undefined ? [] : [row([headline, `${readable(median)} ${unit}`])],
+    ),
+  );
+  return ["| | median |", "|---|---:|", ...rows].join("\n");
 }
 
 function insertPart(page: string, part: Part, document: string): string {

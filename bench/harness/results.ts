@@ -12,6 +12,7 @@ export interface Result {
   /** Median of the per-round ratios. */
   readonly ratio?: number;
   readonly target?: Target;
+  readonly headline?: string;
   readonly rounds: readonly number[];
 }
 
@@ -26,6 +27,7 @@ export function resultsOf(figures: readonly Figure[], measured: Measured): Resul
       max: Math.max(...rounds),
       ...comparison(figure, figures, measured),
       ...(figure.target && { target: figure.target }),
+      ...(figure.headline !== undefined && { headline: figure.headline }),
       rounds,
     };
   });

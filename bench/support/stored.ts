@@ -66,7 +66,7 @@ export class StoredInboxes {
   }
 }
 
-/** Runs the inbox's idle work now, by setting its clock one hour ahead. */
+/** Runs the sweeps that the inbox would do later, by setting its clock one hour ahead. */
 async function rest(file: string): Promise<void> {
   const clock = { ...systemClock, now: () => systemClock.now() + HOUR };
   const inbox = new SqliteInbox({ file, clock });

@@ -31,7 +31,7 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   tell(`from now on, the bot reads the log every ${poll} s (polling)`);
   for (const from of ["ben", "cleo"]) {
     const text = await answer(stage, bot, await stage.write(from, "and this?"));
-    show(`@${from} gets a reply by polling: "${text}"`, text !== "", text);
+    show(`the polling bot replies to @${from}: "${text}"`, text !== "", text);
   }
 }
 

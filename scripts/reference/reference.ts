@@ -149,7 +149,7 @@ function index(points: readonly EntryPoint[]): string {
 }
 
 const INTRODUCTION = `
-Exported names by entry point, generated from the docstrings in the sources. Unless stated otherwise, durations are in
+This page lists the exported names by entry point. It is generated from docstrings. Unless stated otherwise, durations are in
 milliseconds, and times in milliseconds since 1970. Returned objects are read-only. [errors.md](../errors.md) explains error
 codes. [configuration.md](../configuration.md) lists variables and options with their defaults.
 `.trim();

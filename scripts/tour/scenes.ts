@@ -32,7 +32,7 @@ async function writeHello(dev: Opened): Promise<void> {
 export const scenes: readonly Scene[] = [
   {
     title: "Create a bot",
-    words: `The folder \`service-bot\` is a clone of this repository. Without \`--yes\` the command asks for each setting.`,
+    words: `The folder \`service-bot\` is a clone of this repository. Without \`--yes\`, \`create-bot\` asks for each setting.`,
     play: (shell) => shell.run("node service-bot/create-bot.js my-bot --yes"),
   },
   {

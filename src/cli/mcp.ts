@@ -43,8 +43,8 @@ export const mcp: Command = defineCommand({
     },
   },
   notes:
-    "The server reads SERVICE_BASE_URL, and over stdio SERVICE_API_KEY, from the environment or from .env. Over stdio, " +
-    "problems are printed on standard error.",
+    "The server reads SERVICE_BASE_URL from the environment or from .env. Over stdio, it also reads SERVICE_API_KEY " +
+    "there, and prints problems on standard error.",
   run: async ({ flags: given }) => {
     const scopes = scopesOf(given.scopes);
     const port = wholeNumber(given.http, "http", { min: 0, max: 65_535 });
@@ -112,7 +112,7 @@ async function serveHttp(settings: HttpSettings): Promise<number> {
   const address = await bind(server, host, port, { names: "--host, --http", remedy });
   const stopped = untilSignal();
   print(
-    `MCP server is listening at http://${urlHost(host)}:${address.port}${MCP_PATH} for ${baseUrl}`,
+    `The MCP server is listening at http://${urlHost(host)}:${address.port}${MCP_PATH} and uses ${baseUrl}`,
   );
   await stopped;
   await mcp.close();

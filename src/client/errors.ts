@@ -115,7 +115,7 @@ export class AccessError extends ApiError {
   declare readonly code: "AGENT_SCOPE_MISSING" | "BLOCKED" | "API_ERROR";
 }
 
-/** The object does not exist, or the bot has no access to it. With 404, the platform does not distinguish the two. */
+/** The object does not exist, or the bot has no access to it. The platform returns 404 in both cases. */
 export class NotFoundError extends ApiError {
   override readonly name = "NotFoundError";
   declare readonly code: "NOT_FOUND" | "API_ERROR";
@@ -270,7 +270,7 @@ export function unreachable(request: string, baseUrl: string, error: unknown): N
   const why =
     code === "ECONNREFUSED" ? "nothing is listening there" : (code ?? deepestMessage(error));
   const hint = isTls
-    ? "Its certificate is not trusted, or it does not support TLS. Add its CA with NODE_EXTRA_CA_CERTS."
+    ? "The server's certificate is not trusted, or the server does not support TLS. Add a private CA with NODE_EXTRA_CA_CERTS."
     : "Is the platform running? Check SERVICE_BASE_URL (baseUrl).";
   const what = sent
     ? `the connection to ${baseUrl} closed before a response arrived (${why}).`

@@ -63,7 +63,7 @@ export async function prepareImage(
   return await fromFields(input);
 }
 
-/** Prefers the key, because an `Upload` has both a key and a URL, and only the key can be attached. */
+/** Prepares an image from an object. The key comes first, because only the key of an `Upload` can be attached. */
 async function fromFields(input: object): Promise<PreparedImage> {
   if ("key" in input && typeof input.key === "string") return fromKey(input.key);
   if ("arrayBuffer" in input || Symbol.asyncIterator in input) {

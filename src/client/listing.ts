@@ -48,7 +48,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
     return this.then(null, onError);
   }
 
-  /** Works as on any promise. */
+  /** Same as `Promise.prototype.finally`, for the first page. */
   finally(onEnd?: (() => void) | null): Promise<Page<T>> {
     return this.then().finally(onEnd);
   }

@@ -8,7 +8,7 @@ import type { ApiResponse } from "./transport.ts";
 /** Maximum size of a response, in bytes. No response is larger, because a page has at most 50 items. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** Maximum size of an error body, in bytes. A truncated error body could not be parsed, and its code would be lost. */
+/** Maximum size of an error body, in bytes. It is generous, because a truncated body would lose its error code. */
 const MAX_ERROR_BYTES = 2 * 1024 * 1024;
 
 /** Longest accepted `Retry-After`, in ms. A longer wait is probably a mistake, and must not stop a lane for years. */

@@ -47,7 +47,9 @@ function send(
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const name = url.startsWith("https:") ? "node:https" : "node:http";
-    const request = process.getBuiltinModule(name).request(url, { method, headers });
+    const request = process.getBuiltinModule(name).request(url, { method });
+    // Options would stay with the connection, and the token with them.
+    for (const [field, value] of Object.entries(headers)) request.setHeader(field, value);
     let response: IncomingMessage | undefined;
     const abort = () => {
       // An aborted write must not arrive later, because the bot may have sent it again by then.

@@ -7,8 +7,8 @@ const LONG_ID = /(?:"id|Id|ID|_id)"\s*:\s*-?[0-9]{16}/;
 const ID_FIELD = /^id$|(?:Id|ID|_id)$/;
 
 /**
- * Parses JSON like `JSON.parse` but keeps every digit of an id. An integer beyond 2^53 in a field named `id`, or ending
- * in `Id`, `ID` or `_id`, becomes a string with its exact digits.
+ * Parses JSON like `JSON.parse` but keeps every digit of an id. An integer beyond 2^53 becomes a string with its exact
+ * digits if its field is named `id`, or has a name that ends in `Id`, `ID` or `_id`.
  *
  * @throws {SyntaxError} if the text is not JSON
  */

@@ -61,7 +61,7 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
     const tarball = readdirSync(out).find((name) => name.endsWith(".tgz"));
     if (code === 0 && tarball !== undefined) return readFileSync(join(out, tarball));
     throw new CreateError(
-      `Cannot pack this checkout. Nothing was written.\n${tail(output)}\n` +
+      `Cannot build an npm package from this checkout. Nothing was written.\n${tail(output)}\n` +
         `Fix the problem, or pass --service-bot ^${source.version} to use the published version.`,
     );
   } finally {

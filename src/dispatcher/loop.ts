@@ -18,8 +18,8 @@ const STORE_RETRY_MS = 1_000;
 const FULL_TYPE_INTERVAL_MS = 1_000;
 
 /**
- * Factor by which the pause after a claim that skips lanes exceeds the claim's duration, because skipping many lanes is
- * expensive for the store.
+ * After a claim that skips lanes, the loop pauses for this many times the claim's duration, because skipping many lanes
+ * is expensive for the store.
  */
 const PASS_OVER_REST = 4;
 

@@ -53,7 +53,7 @@ export function every(
 async function heal({ inbox, log }: UpkeepOptions, onHealed: () => void): Promise<void> {
   const lanes = await inbox.heal();
   if (lanes === 0) return;
-  log.warn({ lanes }, "repaired idle lanes that had pending events");
+  log.warn({ lanes }, "restarted lanes that were idle although they had pending events");
   onHealed();
 }
 

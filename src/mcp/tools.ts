@@ -170,8 +170,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["dm"],
     name: "service_list_conversations",
     title: "List the conversations",
-    description:
-      "Returns a page of the bot's conversations that have received messages, newest first.",
+    description: "Returns a page of the bot's conversations that contain messages, newest first.",
     input: z.strictObject({ ...paging }),
     output: documentedPageOf(conversation),
     run: (input, context) =>

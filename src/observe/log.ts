@@ -7,10 +7,11 @@ const TOKEN_REFUSED =
 const APP_REFUSED =
   "the platform rejects every request from the app; enable it in the developer portal (events wait)";
 
-const LOG_ENDLESS = "the event log returns only empty pages; reading it at the audit interval";
+const LOG_ENDLESS =
+  "the event log returned only empty pages; the bot reads it again at the next audit";
 
 const LOG_FORBIDDEN =
-  "the token lacks permission to read the event log; add the scope read or dm in the developer portal";
+  'the token lacks permission to read the event log; add the scope "read" or "dm" in the developer portal';
 
 /**
  * Logs a bot's operation. Logs a repeated failure once, and then at `debug` until it is over.

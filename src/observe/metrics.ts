@@ -42,10 +42,10 @@ export class Metrics {
   }
 }
 
-/** In seconds, from a single disk write to a sender's timeout. */
+/** In seconds. The smallest is about one disk write, and the largest is the platform's delivery timeout. */
 const STORE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** In seconds, from an empty handler to the usual time limit. */
+/** In seconds. The smallest is about an empty handler, and the largest is the usual time limit. */
 const RUN_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** In seconds, up to a request's deadline. */

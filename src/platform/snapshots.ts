@@ -75,8 +75,8 @@ export class Snapshots {
   }
 
   /**
-   * Restores a snapshot. Faults end, API requests and deliveries in progress have no effect, and new events get numbers
-   * that were never used before.
+   * Restores a snapshot. Ends all faults, and discards the effects of API requests and deliveries in progress. New
+   * events get numbers that were never used before.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */

@@ -168,7 +168,7 @@ export class Poller {
     const reading: Reading = { reader, signal, term, knownUntil, auditedAt };
     this.#reading = reading;
     let isOpen = false;
-    // True until the first round after startup has ended.
+    // True during the first round, if reading continues from a stored cursor.
     let isResumed = false;
     while (!signal.aborted) {
       try {

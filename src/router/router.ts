@@ -220,8 +220,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles messages and mentions that begin with `/name` in any case, and adds `ctx.command` to the context. The bot's
-   * name may precede the command. The first matching command or pattern handles the event. If none matches, the
+   * Handles messages and mentions that begin with `/name`, ignoring case, and adds `ctx.command` to the context. The
+   * bot's name may precede the command. The first matching command or pattern handles the event. If none matches, the
    * handlers registered with `on` run.
    *
    * @throws {ServiceBotError} INVALID_OPTION

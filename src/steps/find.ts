@@ -137,7 +137,7 @@ function isOlder(createdAt: string | undefined, intent: Intent, client: Client):
 
 /** Returns the earliest possible time of an effect, in ms since 1970 on the platform's clock. */
 function earliest({ request, startedAt, lostRun }: Intent, client: Client): number {
-  // A lost run left no intent, so use the event's time.
+  // A lost run's intent is not in the restored inbox, so use the event's time.
   if (lostRun !== undefined) {
     return (lostRun.eventAt ?? Number.NEGATIVE_INFINITY) - WHOLE_SECOND_MS;
   }

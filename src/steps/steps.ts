@@ -291,7 +291,7 @@ class JobSteps implements StepRunner {
   #putOffWhileInFlight(step: string, inFlightMs: number, { ageMs, lostRun }: Intent): void {
     const { id } = this.#job.claim;
     const now = this.#options.clock.now();
-    // A lost run may have made its call after the intent in the backup was recorded.
+    // After a restore, a run that the backup does not contain may have made its call later than the recorded intent.
     const calledMsAgo = Math.min(ageMs, lostRun?.endedMsAgo ?? ageMs);
     // Wait for at most the duration of one call, even if the clock was set in the meantime.
     const leftMs = Math.min(inFlightMs - calledMsAgo, inFlightMs);

@@ -14,7 +14,7 @@ test("no token is left in mcp --http when its requests are over", async () => {
     cwd: folder,
     env: { SERVICE_BASE_URL: platform.url, NODE_OPTIONS: "--heapsnapshot-signal=SIGUSR2" },
   });
-  const line = await server.line((text) => text.startsWith("MCP server"));
+  const line = await server.line((text) => text.includes("/mcp"));
   const [url = ""] = /http:\S+\/mcp/.exec(line) ?? [];
   const [first, last] = [tokenWith(platform, "read"), tokenWith(platform, "read")];
   await callTool(url, first);

@@ -10,8 +10,8 @@ test("service-bot mcp --http serves on loopback, prints its URL, and ends on a s
   const server = startCommand(["mcp", "--http", "0", "--allow-host", "MCP.Example"], {
     env: { SERVICE_BASE_URL: platform.url },
   });
-  const line = await server.line((text) => text.startsWith("MCP server"));
-  const [, url = "", port] = /(http:\/\/127\.0\.0\.1:(\d+)\/mcp) for /.exec(line) ?? [];
+  const line = await server.line((text) => text.includes("/mcp"));
+  const [, url = "", port] = /(http:\/\/127\.0\.0\.1:(\d+)\/mcp) and /.exec(line) ?? [];
   for (const era of ["legacy", "modern"] as const) {
     const client = await clientOf(url, platform.apiKey, era);
     const me = await client.callTool({ name: "service_get_me" });
@@ -28,7 +28,7 @@ test("it answers at an address of this machine that it listens on", async () => 
   const server = startCommand(["mcp", "--http", "0", "--host", "0.0.0.0"], {
     env: { SERVICE_BASE_URL: platform.url },
   });
-  const line = await server.line((text) => text.startsWith("MCP server"));
+  const line = await server.line((text) => text.includes("/mcp"));
   const [, port] = /:(\d+)\/mcp/.exec(line) ?? [];
   expect(await statusFor(`http://127.0.0.1:${port}/mcp`, `127.0.0.1:${port}`)).toBe(401);
 });

@@ -124,7 +124,7 @@ test("with DELIVERY=webhook a bot never reads the log, even while deliveries fai
   const bot = await stage.startBot("webhook");
   await stage.saveWebhook(bot);
   await stage.answered(await stage.write("ada", "by webhook"));
-  // The platform retries a failed delivery in its next retry round.
+  // The fault ends one failure before the platform would disable the webhook, so the last retry succeeds.
   await stage.control.setFaults({
     webhook: { mode: "status", status: 502, times: DISABLE_AFTER - 1 },
   });

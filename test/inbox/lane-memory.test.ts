@@ -165,7 +165,7 @@ describe("a kill", () => {
   });
 });
 
-test("no fence is used twice, even if the transaction that reserved it was undone before a kill", async () => {
+test("no fence is used twice, even if its transaction was rolled back and the process was then killed", async () => {
   const putting = inbox.put(messages("1"), "webhook");
   const refused = inbox.put([REFUSED], "webhook");
   const claiming = inbox.claim(1, LEASE);

@@ -346,7 +346,7 @@ describe("a position that the platform rejects", () => {
   });
 
   test("rejected by mistake, returns no event a second time", async () => {
-    // These events are older than the bot, which therefore must not handle them.
+    // These events were created before the bot's first start, so it must not handle them.
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     log.add("121", "follow", clock.now() - MINUTE);

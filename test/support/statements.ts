@@ -1,7 +1,7 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { onTestFinished } from "vitest";
 
-/** Matches statements that run often enough to check. Other statements only set up a connection. */
+/** Matches statements that run often enough to be worth checking. Other statements only set up a connection. */
 const OFTEN = /^(SELECT|UPDATE|INSERT|DELETE)/;
 
 /** Records which statements run until the test ends. The inbox prepares many statements that it may never run. */

@@ -149,7 +149,7 @@ function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] 
   const when = Number.isFinite(at) ? ` ${age(at, now)}` : "";
   return [
     note(
-      `the inbox was restored from a backup${when}, and the bot has not read the event log since`,
+      `the inbox was restored${when} from a backup, and the bot has not read the event log since`,
       "Handlers start once the bot has read the log. Uncertain events become dead letters: docs/operate/backup.md.",
     ),
   ];

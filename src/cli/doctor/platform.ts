@@ -106,7 +106,7 @@ async function checkLog({ delivery }: Config, client: Client): Promise<Finding[]
       return [
         fail(
           "the token cannot read the event log, so the bot cannot poll",
-          "Add the scope read or dm to the token in the developer portal, or set DELIVERY=webhook.",
+          'Add the scope "read" or "dm" to the token in the developer portal, or set DELIVERY=webhook.',
         ),
       ];
     }

@@ -33,7 +33,7 @@ const flags = {
   from: {
     type: "string",
     value: "ada",
-    help: "a user, created on first use, or another bot",
+    help: "a user (created on first use) or another bot",
   },
   to: {
     type: "string",

@@ -93,7 +93,7 @@ export async function readBytes(
 
 const CLOSE = { Connection: "close" };
 
-const endedEarly = () => invalid("The body ended too early.");
+const endedEarly = () => invalid("The body is incomplete: it ended before its declared length.");
 
 const refusals: Readonly<Record<Exclude<BodyProblem, "too_large">, () => PlatformError>> = {
   incomplete: endedEarly,

@@ -122,7 +122,7 @@ describe("scopes", () => {
     const examined = await withScopes(["comments:write"]);
     expect(trouble(examined, "scopes").at(-1)).toMatchObject({
       level: "fail",
-      remedy: expect.stringContaining("scope read or dm"),
+      remedy: expect.stringContaining(`scope "read" or "dm"`),
     });
     expect(examined.code).toBe(1);
     expect((await withScopes(["comments:write"], { DELIVERY: "webhook" })).code).toBe(0);

@@ -80,7 +80,7 @@ test("a restore is reported until the event log is read", () => {
     { level: "ok" },
     {
       level: "note",
-      what: expect.stringMatching(/restored from a backup 30 min ago/),
+      what: expect.stringMatching(/restored 30 min ago from a backup/),
       remedy: expect.stringContaining("docs/operate/backup.md"),
     },
   ]);

@@ -20,7 +20,7 @@ export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   return { url: answer, schema: `test_${randomBytes(8).toString("hex")}` };
 }
 
-/** Opens an operator's connection, which closes after the test. */
+/** Connects outside the bot, as an administrator would. The connection closes after the test. */
 export async function sessionAt({ url }: Place): Promise<pg.Client> {
   const client = new pg.Client(url);
   await client.connect();

@@ -50,7 +50,7 @@ export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Ou
   }
   const last = parts.findLast(({ kind }) => kind === "delivery");
   if (last?.kind === "delivery") return { tone: "bad", text: `Delivery failed: ${last.error}` };
-  const late = event.lateMs === undefined ? "" : `, held back for ${span(event.lateMs)}`;
+  const late = event.lateMs === undefined ? "" : ` (a fault delays it by ${span(event.lateMs)})`;
   return { tone: "plain", text: `Waiting to be delivered${late}` };
 }
 
