@@ -10,7 +10,7 @@
 
 /** Account that caused the activity. */
 export interface Actor {
-  /** Empty if the platform sent none. Never empty in a `follow`. */
+  /** Empty if the platform sent none, which an event of type `follow` does not allow. */
   readonly username: string;
   /** The username if the platform sent no name. */
   readonly name: string;

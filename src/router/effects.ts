@@ -53,7 +53,7 @@ export interface EffectsContext {
    * A timer that is already due has become an event, which `cancel` does not remove.
    *
    * @returns the number of canceled timers, including timers set by this run
-   * @throws {ServiceBotError} INVALID_OPTION
+   * @throws {ServiceBotError} INVALID_OPTION, HANDLER_MISSING
    */
   cancel(name: string, key?: string): Promise<number>;
 }
@@ -114,10 +114,13 @@ function checkKey(what: string, key: unknown): void {
   refuseProblems([keyProblem(what, key)]);
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION */
+/** @throws {ServiceBotError} HANDLER_MISSING */
 function checkName(name: string, handledTypes: readonly string[]): void {
   if (handledTypes.includes(timerType(name))) return;
-  refuseProblems([`no handler for the timer ${JSON.stringify(name)}; add bot.onTimer()`]);
+  throw new ServiceBotError(
+    "HANDLER_MISSING",
+    `The bot has no handler for the timer ${JSON.stringify(name)}. Add bot.onTimer().`,
+  );
 }
 
 function refuseSchema(schema: unknown): never {

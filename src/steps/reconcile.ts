@@ -146,7 +146,8 @@ export function ownStepUncertain(reason: string, event: string, cause?: unknown)
 export function howToSettle(event = "ID"): string {
   const retry = `npx service-bot inbox retry ${event} --assume`;
   return (
-    `Check the platform for the step's effect. If it is there, run \`${retry} done\`. If it is not, run ` +
-    `\`${retry} absent\` or discard the event. For details, run \`npx service-bot inbox show ${event}\`.`
+    `Check whether the step took effect, on the platform or in the system that the step calls. If it did, run ` +
+    `\`${retry} done\`. If it did not, run \`${retry} absent\` or discard the event. For details, run ` +
+    `\`npx service-bot inbox show ${event}\`.`
   );
 }

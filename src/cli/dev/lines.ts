@@ -33,6 +33,8 @@ export function stackLines(entry: TimelineEntry): readonly string[] {
 
 function remedyLines(entry: TimelineEntry): readonly string[] {
   if (entry.kind !== "run" || entry.outcome !== "dead") return [];
+  // An uncertain step's message names other commands.
+  if (entry.error?.message.includes("inbox retry")) return [];
   return [`    \`${ownCommand()} inbox retry ${quoted(entry.eventId)}\` runs it again`];
 }
 

@@ -248,9 +248,14 @@ function commandsFor(
   return [
     [`${retry} --assume done`, `the ${steps} took effect, so skip`],
     [`${retry} --assume absent`, `the ${steps} had no effect, so run again`],
-    [retry, "search for the effect, then decide"],
+    ...(open.every(isOwnStep) ? [] : [[retry, "search for the effect, then decide"] as const]),
     [discard, "never run the event again"],
   ];
+}
+
+/** Returns whether a step belongs to the handler. The bot cannot search for the effect of such a step. */
+function isOwnStep({ name }: StepRecord): boolean {
+  return name.startsWith("step/");
 }
 
 function openNote(open: readonly StepRecord[]): string[] {
@@ -258,7 +263,7 @@ function openNote(open: readonly StepRecord[]): string[] {
   const list = open.map(({ name }) => `"${printable(name)}"`).join(", ");
   return [
     `  Unknown result of ${count(open.length, "step")}: ${list}.`,
-    "  Check on the platform whether each step took effect, then run one of:",
+    "  Check whether each step took effect, then run one of:",
   ];
 }
 

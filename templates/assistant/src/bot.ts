@@ -22,16 +22,16 @@ export function createBot(options: BotOptions = {}): Bot {
     await ctx.reply(`Note ${notes.length} is kept.`);
   });
 
-  bot.command("notes", { description: "shows your newest notes" }, async (ctx) => {
+  bot.command("notes", { description: "shows the newest notes here" }, async (ctx) => {
     const { notes } = await ctx.state();
     const lines = notes.map((note, index) => `${index + 1}. ${note}`).slice(-10);
     await ctx.reply(lines.join("\n") || "No notes.");
   });
 
-  bot.command("forget", { description: "deletes your notes and reminders" }, async (ctx) => {
+  bot.command("forget", { description: "deletes the notes and reminders here" }, async (ctx) => {
     await ctx.clearState();
     const reminders = await ctx.cancel("remind");
-    await ctx.reply(`Your notes are deleted, and ${reminders} reminders.`);
+    await ctx.reply(`Deleted the notes, and ${reminders} reminders.`);
   });
 
   bot.command("remind", { description: "10m TEXT reminds you" }, async (ctx) => {

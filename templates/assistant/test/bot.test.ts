@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { testBot } from "service-bot/testing";
 import { createBot } from "../src/bot.ts";
 
-test("each user has separate notes", async (t) => {
+test("each conversation has separate notes", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   for (const text of ["milk", "bread"]) await bot.dm(`/note ${text}`, { from: "ada" });

@@ -3,8 +3,8 @@ import type { Command, Context } from "service-bot";
 
 /** Answers the message or mention "roll". */
 export async function onRoll(ctx: Context): Promise<void> {
-  // A step runs only once per event, so a retry of the handler gets the same number.
-  const rolled = await ctx.step("roll", () => randomInt(1, 7));
+  // The bot records a step's result, so a retry of the handler gets the same number.
+  const rolled = await ctx.step("roll", () => randomInt(1, 7), { repeatable: true });
   await ctx.reply(`You rolled a ${rolled}.`);
 }
 
