@@ -1,5 +1,6 @@
 import {
   type ApiErrorCode,
+  codeOf,
   findCause,
   messageOf,
   type PlatformCode,
@@ -257,11 +258,19 @@ const tlsFailures: ReadonlySet<string> = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
   "ERR_TLS_CERT_ALTNAME_INVALID",
   "SELF_SIGNED_CERT_IN_CHAIN",
+  "TLS_HANDSHAKE",
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** Converts an error thrown by `fetch`, and records whether the request may have arrived. */
+/** Converts an error from a TLS handshake. Drops the cause, because its code could also end a request that was sent. */
+export function toHandshakeError(error: Error): Error {
+  if (tlsFailures.has(codeOf(error))) return error;
+  const message = `the TLS handshake failed: ${messageOf(error)}`;
+  return Object.assign(new Error(message), { code: "TLS_HANDSHAKE" });
+}
+
+/** Converts an error of the transport, and records whether the request may have arrived. */
 export function unreachable(request: string, baseUrl: string, error: unknown): NetworkError {
   const causes = systemErrors(error);
   const code = causes.find(({ code }) => code !== undefined)?.code;
@@ -288,7 +297,7 @@ export function timedOut(
   return new NetworkError("API_TIMEOUT", `${request}: ${what}`, { cause, sent: true });
 }
 
-/** Returns the message of the innermost cause, because the error thrown by `fetch` contains no reason itself. */
+/** Returns the message of the innermost cause, because an error thrown by `fetch` contains no reason itself. */
 function deepestMessage(error: unknown): string {
   let deepest = error;
   for (
@@ -316,8 +325,7 @@ function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boo
 }
 
 /**
- * Returns the system errors behind the generic TypeError thrown by `fetch`. Its cause may contain one error per IP
- * address.
+ * Returns the system errors behind an error. `fetch` throws a generic TypeError. There may be one error per IP address.
  */
 function systemErrors(error: unknown): readonly SystemError[] {
   for (let at: unknown = error; typeof at === "object" && at !== null; ) {

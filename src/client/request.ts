@@ -64,6 +64,9 @@ export function buildRequest(
   const path = resolvePath(template, id);
   const headers = {
     accept: "application/json",
+    // The transport does not decompress responses.
+    "accept-encoding": "identity",
+    "user-agent": "service-bot",
     authorization: `Bearer ${apiKey}`,
     ...(event === undefined ? {} : { [EVENT_HEADER]: event }),
     // For a form, the transport chooses the boundary and sets the header.

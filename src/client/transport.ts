@@ -1,4 +1,5 @@
-import type { IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { toHandshakeError } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
 import { resetConnection } from "./reset.ts";
 
@@ -46,29 +47,50 @@ function send(
 ): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const name = url.startsWith("https:") ? "node:https" : "node:http";
-    const request = process.getBuiltinModule(name).request(url, { method });
-    // Options would stay with the connection, and the token with them.
-    for (const [field, value] of Object.entries(headers)) request.setHeader(field, value);
+    const isSecure = url.startsWith("https:");
+    const { request: open } = process.getBuiltinModule(isSecure ? "node:https" : "node:http");
+    const request = open(url, { method });
     let response: IncomingMessage | undefined;
     const abort = () => {
       // An aborted write must not arrive later, because the bot may have sent it again by then.
       if (method !== "GET" && request.socket !== null) resetConnection(request.socket);
       (response ?? request).destroy(signal.reason);
+      // While the request waits for a connection, `destroy` has no immediate effect.
+      reject(signal.reason);
     };
     signal.addEventListener("abort", abort);
     request.on("response", (message) => {
       response = message;
+      // Otherwise, Node would keep the connection until the rest of the body is written.
+      message.once("end", () => request.writableFinished || request.destroy());
       resolve(toResponse(message));
     });
-    request.on("error", reject);
+    const handshake = isSecure ? watchHandshake(request) : undefined;
+    request.on("error", (error) => reject(handshake?.explain(error) ?? error));
     request.on("close", () => {
       signal.removeEventListener("abort", abort);
       // No response and no error arrive if the connection has switched to another protocol.
       reject(new Error("the connection closed before a response arrived"));
     });
+    // Headers in the options would stay with the connection, and the token with them.
+    for (const [field, value] of Object.entries(headers)) request.setHeader(field, value);
     request.end(body);
   });
+}
+
+/** Watches for errors between the TCP connection and the end of the TLS handshake. Nothing was sent before them. */
+function watchHandshake(request: ClientRequest): { explain(error: Error): Error } {
+  let isRunning = false;
+  request.on("socket", (socket) => {
+    if (request.reusedSocket) return;
+    socket.once("connect", () => {
+      isRunning = true;
+    });
+    socket.once("secureConnect", () => {
+      isRunning = false;
+    });
+  });
+  return { explain: (error) => (isRunning ? toHandshakeError(error) : error) };
 }
 
 function toResponse(message: IncomingMessage): ApiResponse {

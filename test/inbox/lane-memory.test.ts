@@ -76,34 +76,40 @@ async function lateIn(path: string, lanes: readonly string[]): Promise<number> {
   return claims.filter(({ late }) => late).length;
 }
 
+/** Records the level of `PRAGMA synchronous` at each commit, until the test ends. */
+function watchCommits(): string[] {
+  const commits: string[] = [];
+  let level = "FULL";
+  const { pragma, exec } = Sqlite.prototype;
+  vi.spyOn(Sqlite.prototype, "pragma").mockImplementation(function (
+    this: Sqlite.Database,
+    source,
+    options,
+  ) {
+    level = /^synchronous = (\w+)$/.exec(source)?.[1] ?? level;
+    return pragma.call(this, source, options);
+  });
+  vi.spyOn(Sqlite.prototype, "exec").mockImplementation(function (this: Sqlite.Database, sql) {
+    if (sql === "COMMIT") commits.push(level);
+    return exec.call(this, sql);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  return commits;
+}
+
 describe("a power loss", () => {
   /** Level of `PRAGMA synchronous` at each commit. */
   let commits: string[];
 
   beforeEach(() => {
-    commits = [];
-    let level = "FULL";
-    const { pragma, exec } = Sqlite.prototype;
-    vi.spyOn(Sqlite.prototype, "pragma").mockImplementation(function (
-      this: Sqlite.Database,
-      source,
-      options,
-    ) {
-      level = /^synchronous = (\w+)$/.exec(source)?.[1] ?? level;
-      return pragma.call(this, source, options);
-    });
-    vi.spyOn(Sqlite.prototype, "exec").mockImplementation(function (this: Sqlite.Database, sql) {
-      if (sql === "COMMIT") commits.push(level);
-      return exec.call(this, sql);
-    });
-    onTestFinished(() => void vi.restoreAllMocks());
+    commits = watchCommits();
   });
 
   test("cannot undo what was acknowledged, an intent, or a decision", async () => {
     await inbox.put(messages("1", "2"), "webhook");
     await inbox.put(messages("3"), "poll", [{ name: "events", position: "3" }]);
     const claim = first(await inbox.claim(1, LEASE));
-    commits = [];
+    commits.length = 0;
     await inbox.beginStep(claim, "step/reply", "hi");
     await inbox.bury(claim, "boom");
     await inbox.admin.retry("1");
@@ -114,7 +120,7 @@ describe("a power loss", () => {
     await inbox.put(messages("1"), "webhook");
     await clock.advance(SECOND);
     await written();
-    commits = [];
+    commits.length = 0;
     await inbox.complete(first(await inbox.claim(1, LEASE)));
     await clock.advance(SECOND - 1);
     await written();
@@ -122,11 +128,65 @@ describe("a power loss", () => {
     await clock.advance(1);
     await written();
     expect(commits).toContain("FULL");
-    commits = [];
+    commits.length = 0;
     await clock.advance(10 * SECOND);
     await written();
     expect(commits).not.toContain("FULL");
   });
+});
+
+test.each([
+  ["dm:m_1", "NORMAL"],
+  ["post:p_1", "FULL"],
+  [undefined, "FULL"],
+])("the result of a step with the ref %s is committed with %s", async (ref, level) => {
+  const commits = watchCommits();
+  await inbox.put(messages("1"), "webhook");
+  const claim = first(await inbox.claim(1, LEASE));
+  await inbox.beginStep(claim, "step", "");
+  commits.length = 0;
+  await inbox.finishStep(claim, "step", "{}", ref);
+  expect(commits).toEqual([level]);
+});
+
+test("a sync that fails is tried again", async () => {
+  const commits = watchCommits();
+  await inbox.put(messages("1"), "webhook");
+  await inbox.complete(first(await inbox.claim(1, LEASE)));
+  const other = new Sqlite(file);
+  other.exec("BEGIN IMMEDIATE");
+  await clock.advance(SECOND);
+  await written();
+  other.exec("ROLLBACK");
+  other.close();
+  commits.length = 0;
+  await clock.advance(SECOND);
+  await written();
+  expect(commits).toEqual(["FULL"]);
+});
+
+test("the lane of an event that was discarded during its run is free after the heartbeat", async () => {
+  await inbox.put([message("1", "a"), message("2", "a")], "webhook");
+  const [claim] = await inbox.claim(1, LEASE);
+  const db = new Sqlite(file);
+  db.exec("UPDATE event SET state = 'discarded', done_at = 0, leased_until = NULL WHERE id = '1'");
+  db.close();
+  expect(await inbox.extend(claim === undefined ? [] : [claim], LEASE)).toEqual([]);
+  expect((await inbox.claim(1, LEASE)).map(({ id }) => id)).toEqual(["2"]);
+});
+
+test("a waiting lane gets the slot for its type, although other lanes wait in front", async () => {
+  await inbox.put([message("1", "a")], "webhook");
+  const claim = first(await inbox.claim(1, LEASE));
+  const others = ["2", "3", "4"].map((id) => ({ ...message(id, `b${id}`), type: "comment" }));
+  await inbox.put([...others, message("5", "c")], "webhook");
+  const rooms = { byType: new Map([["comment", 0]]), others: 1 };
+  const both = [inbox.advance(claim, undefined, LEASE), inbox.claim(1, LEASE, rooms)] as const;
+  await inbox.put([message("6", "d")], "webhook");
+  const [{ next }, claimed] = await Promise.all(both);
+  const ids = [next, ...claimed].flatMap((one) => one?.id ?? []);
+  expect(ids.toSorted()).toEqual(["5", "6"]);
+  expect(next?.id).toBe("5");
 });
 
 describe("a kill", () => {

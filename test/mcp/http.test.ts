@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serve as serveApi } from "../client/api.ts";
 import { world } from "../client/platform.ts";
+import { DOCTOR_AGENT } from "../faces/core.ts";
 import type { HttpOptions, McpHttp } from "../faces/mcp.ts";
 import { ManualClock } from "../platform/support/clock.ts";
 import { clientOf, mcpOverHttp, mcpWith } from "./connect.ts";
@@ -181,7 +182,7 @@ function held(which: "lookups" | "calls") {
   let arrivals = 0;
   let arrived = Promise.withResolvers<void>();
   const fetch: HttpOptions["fetch"] = async (_url, { headers, signal }) => {
-    const isLookup = new Headers(headers).has("user-agent");
+    const isLookup = new Headers(headers).get("user-agent") === DOCTOR_AGENT;
     if (isLookup === (which === "lookups")) {
       arrivals += 1;
       arrived.resolve();

@@ -158,10 +158,12 @@ export abstract class SqlInbox {
     return this.#changeStep(this.#statements.restartStep, [...this.#keyOf(claim, name), request]);
   }
 
-  /** The next run finds an effect with a `ref` on the platform, so its result may be lost. */
+  /** The next run always finds a direct message on the platform, so its result may be lost. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
     const values = [...this.#keyOf(claim, name), result, ref ?? null];
-    return this.#changeStep(this.#statements.finishStep, values, { mayBeLost: ref !== undefined });
+    return this.#changeStep(this.#statements.finishStep, values, {
+      mayBeLost: ref?.startsWith("dm:") === true,
+    });
   }
 
   dropStep(claim: Claim, name: string): Promise<boolean> {

@@ -29,11 +29,10 @@ export class Demands {
     return sum;
   }
 
-  /** Types for which no demand has capacity. */
+  /** Types for which no demand has capacity. Empty if all demands are for a single type. */
   get fullTypes(): readonly string[] {
-    const [first, ...others] = this.#list;
-    const full = first?.rooms?.full ?? [];
-    return full.filter((type) => others.every((demand) => !fits(demand, type)));
+    const full = this.#list.find(({ type }) => type === undefined)?.rooms?.full ?? [];
+    return full.filter((type) => this.#list.every((demand) => !fits(demand, type)));
   }
 
   add(demand: Demand): void {

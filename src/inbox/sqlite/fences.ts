@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 
-/** Fences reserved at once. Each start, and each block used up, writes the file once. */
+/** Fences reserved at once, so that few claims write the reservation. */
 const BLOCK = 1_048_576;
 
 const statementsIn = (db: Database) => ({
@@ -10,7 +10,7 @@ const statementsIn = (db: Database) => ({
   reserve: db.prepare<[first: string]>("UPDATE cursor SET position = ? WHERE name = 'fence'"),
 });
 
-/** Numbers the claims in a file. No number is used twice, even if the process dies or a transaction is rolled back. */
+/** Numbers the claims in a file. No number is used twice, even if the process is killed. */
 export class Fences {
   readonly #sql: ReturnType<typeof statementsIn>;
   #next = 0;

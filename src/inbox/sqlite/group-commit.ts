@@ -72,7 +72,7 @@ export interface TransactionMemory {
 }
 
 /**
- * Group commit. Writes in one event loop turn share a transaction and its fsync. A hundred deliveries take little
+ * Group commit. Writes in one event loop turn share a transaction, and its fsync if one of them needs it. A hundred deliveries take little
  * longer than one delivery, and no delivery is acknowledged before the commit.
  */
 export class GroupCommit {
@@ -92,11 +92,14 @@ export class GroupCommit {
     this.#bot = bot;
   }
 
-  /** Returns true if a power loss could undo a commit since the last call. */
-  takeUnsynced(): boolean {
-    const hadUnsynced = this.#hasUnsynced;
+  /** True if a power loss could undo a commit. */
+  get hasUnsynced(): boolean {
+    return this.#hasUnsynced;
+  }
+
+  /** Must be called after a synced commit that has changed the file. */
+  noteSynced(): void {
     this.#hasUnsynced = false;
-    return hadUnsynced;
   }
 
   /**
@@ -153,7 +156,7 @@ export class GroupCommit {
     for (const write of group) write.settle(shown);
   }
 
-  /** Returns the error that rolled back the transaction. `undefined` once it is on disk. */
+  /** Returns the error that rolled back the transaction. `undefined` once it is committed. */
   #commit(group: readonly AnyWrite[]): unknown {
     const started = performance.now();
     try {

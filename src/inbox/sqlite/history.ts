@@ -35,6 +35,7 @@ const statementsOf = (db: Database) => ({
      ON CONFLICT (key) DO UPDATE
        SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
   ),
+  mark: db.prepare<[at: string]>("UPDATE cursor SET position = ? WHERE name = 'lanes'"),
   lastWrite: db.prepare<[], { readonly at: number | null }>(
     `SELECT max(at) AS at FROM (
        SELECT (SELECT received_at FROM event ORDER BY seq DESC LIMIT 1) AS at
@@ -96,6 +97,7 @@ export class History {
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
     this.#sql.restoreLanes.run();
+    this.#sql.mark.run(String(now));
     this.#sql.wakeAll.run(now, now);
   }
 }

@@ -175,7 +175,7 @@ export class LaneMemory {
     lane.waitingSince = since;
     const characters = arrival?.event.body.length ?? 0;
     if (arrival !== undefined && this.#characters + characters <= MAX_CHARACTERS) {
-      lane.arrival = arrival;
+      lane.arrival = detached(arrival);
       this.#characters += characters;
     }
     this.#waiting.add(lane);
@@ -334,6 +334,12 @@ export class LaneMemory {
       this.#characters += lane.arrival?.event.body.length ?? 0;
     }
   }
+}
+
+/** Returns the arrival with a copy of its text, because a slice would keep its whole delivery in memory. */
+function detached(arrival: NewArrival): NewArrival {
+  const { event } = arrival;
+  return { ...arrival, event: { ...event, body: Buffer.from(event.body).toString() } };
 }
 
 function bySince(a: Lane, b: Lane): number {

@@ -146,8 +146,12 @@ export class Lanes implements TransactionMemory {
     return claims.filter((claim) => {
       const lane = this.#laneOf(claim);
       if (lane?.claim === undefined) return false;
+      if (this.#sql.extend.run(until, lane.claim.seq, claim.fence).changes === 0) {
+        this.#letGo(claim, now);
+        return false;
+      }
       this.#memory.extend(lane, until);
-      return this.#sql.extend.run(until, lane.claim.seq, claim.fence).changes > 0;
+      return true;
     });
   }
 

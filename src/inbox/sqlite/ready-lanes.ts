@@ -35,6 +35,9 @@ export interface ReadyLane {
   readonly demand: Demand;
 }
 
+/** Number of lanes to look at if the first ones do not fit the demands. */
+const MAX_REACH = 64;
+
 const READY = "SELECT key, ready_at, done_ord FROM lane WHERE ready_at <= +?";
 
 const statementsIn = (db: Database) => ({
@@ -72,15 +75,20 @@ export class ReadyLanes {
   takeSlots(demands: Demands, now: number): readonly ReadyLane[] {
     const ready = new Map<string, ReadyLane>();
     const limit = demands.left;
-    for (let isCorrected = true; isCorrected && ready.size < limit; ) {
-      isCorrected = false;
-      for (const candidate of this.#candidates(demands, limit, now)) {
+    for (let reach = limit; ready.size < limit; ) {
+      const candidates = this.#candidates(demands, reach, now);
+      let isCorrected = false;
+      for (const candidate of candidates) {
         if (ready.size === limit || ready.has(candidate.key)) continue;
         const event = this.#firstOf(candidate, now);
         // Other lanes may take the place of a lane that turns out not to be ready.
         if (event === undefined) isCorrected = true;
         else takeSlotFor(candidate, event, demands, ready);
       }
+      if (isCorrected) continue;
+      if (reach >= MAX_REACH || candidates.length < reach) break;
+      // Some lanes do not fit, because a demand accepts only one type.
+      reach = MAX_REACH;
     }
     return [...ready.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -109,7 +117,7 @@ export class ReadyLanes {
     this.#firstEnd = Number.NEGATIVE_INFINITY;
   }
 
-  /** Returns lanes that may be ready, longest waiting first: at least `limit` lanes, unless there are fewer. */
+  /** Returns lanes that may be ready, longest waiting first. Without full types, returns about `limit` lanes. */
   #candidates({ fullTypes }: Demands, limit: number, now: number): readonly Candidate[] {
     // Lanes whose first event has a type without room are skipped, so all lanes in memory may be needed.
     const inMemory = this.#memory

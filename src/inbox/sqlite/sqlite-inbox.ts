@@ -237,13 +237,14 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     } catch {
       // The store is unavailable. Writes report the failure, and the next check follows soon.
     }
-    // A failure is reported by the next outcome, whose commit is synced a second later.
-    if (this.#group.takeUnsynced()) void this.#sync().catch(() => undefined);
+    // The next tick tries again. The next outcome reports the failure.
+    if (this.#group.hasUnsynced) void this.#sync().catch(() => undefined);
   }
 
   /** Syncs the commits that a power loss could undo, and writes some of the lanes, which makes the commit sync. */
   #sync(): Promise<void> {
-    return this.#intake.write((now) => this.#lanes.write(LANES_PER_WRITE, now));
+    const write = (now: number) => this.#lanes.write(LANES_PER_WRITE, now);
+    return this.#intake.writeThen(write, () => this.#group.noteSynced());
   }
 
   readonly #countStored = ({ stored, unusable }: PutResult): void => {
