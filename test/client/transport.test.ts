@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import { type AddressInfo, createServer } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Client } from "../faces/client.ts";
 import { apiKey, json, rejection, serve } from "./api.ts";
@@ -27,6 +28,8 @@ test("an abort ends a request that waits for a connection", async () => {
   const sent = client.me({ signal: first.signal });
   await asked.promise;
   const waiting = client.me({ signal: second.signal });
+  // By now, the request waits in the agent.
+  await setImmediate();
   const reason = new Error("enough");
   second.abort(reason);
   expect(await rejection(waiting)).toBe(reason);

@@ -72,8 +72,8 @@ export interface TransactionMemory {
 }
 
 /**
- * Group commit. Writes in one event loop turn share a transaction, and its fsync if one of them needs it. A hundred deliveries take little
- * longer than one delivery, and no delivery is acknowledged before the commit.
+ * Group commit. Writes in one event loop turn share a transaction, and its fsync if one of them needs it. A hundred
+ * deliveries take little longer than one delivery, and no delivery is acknowledged before the commit.
  */
 export class GroupCommit {
   readonly #db: Database;
