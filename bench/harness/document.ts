@@ -55,7 +55,9 @@ function targetsOf({ at, environment, rounds, sections }: Report): string {
   const verdicts = judge(sections);
   const met = verdicts.filter((verdict) => verdict.met).length;
   return [
-    `${day}: ${environmentLine(environment)}; medians of ${rounds} rounds. ${met} of ${verdicts.length} targets met.`,
+    wrapped(
+      `${day}: ${environmentLine(environment)}; medians of ${rounds} rounds. ${met} of ${verdicts.length} targets met.`,
+    ),
     "",
     "| | measured | median | compared with | its median | ratio | target |",
     "|---:|---|---:|---|---:|---:|---|",
@@ -106,7 +108,9 @@ function sectionOf({ benchmark, title, results }: Section): string {
     ...cells(result),
     ...(hasTargets ? [targetOf(result)] : []),
   ]);
-  return [`### ${benchmark}`, "", `${title}.`, "", ...[head, rule, ...rows].map(row)].join("\n");
+  return [`### ${benchmark}`, "", wrapped(`${title}.`), "", ...[head, rule, ...rows].map(row)].join(
+    "\n",
+  );
 }
 
 function targetOf(result: Result): string {
@@ -123,6 +127,11 @@ function failureOf({ benchmark, message }: Failure): string {
 
 function row(cells: readonly string[]): string {
   return `| ${cells.map(escaped).join(" | ")} |`;
+}
+
+/** Wraps a paragraph at 120 characters. */
+function wrapped(words: string): string {
+  return words.replace(/(.{1,120})(?:\s+|$)/g, "$1\n").trimEnd();
 }
 
 function escaped(words: string): string {
