@@ -205,6 +205,18 @@ describe("a kill", () => {
     expect(await lateIn(killed("left.db"), lanes)).toBe(3);
   });
 
+  test("does not forget the order if the clock was set back before the last start", async () => {
+    await endInLanes(1);
+    await inbox.close();
+    clock = new ManualClock(clock.now() - 60 * 60 * SECOND);
+    inbox = open(file);
+    await inbox.put([message("50", "b")], "webhook");
+    await inbox.complete(first(await inbox.claim(1, LEASE)));
+    const after = open(killed("killed.db"));
+    await after.put([message("40", "b")], "webhook");
+    expect(await after.claim(1, LEASE)).toMatchObject([{ id: "40", late: true }]);
+  });
+
   test("forgets nothing while the rows of the lanes are being written", async () => {
     const lanes = await endInLanes(1_200);
     const rows: number[] = [];
