@@ -2,8 +2,8 @@
  * Contract of the durable inbox. The webhook and the poller put events in, and the dispatcher takes them out.
  * docs/internals/guarantees.md explains the design.
  *
- * A *lane* is the unit of claiming. A *claim* is a lease on the first pending event of a lane. Each claim of a lane gets
- * a higher *fence*. A claim whose fence is not the lane's latest has lost its lease, and the inbox refuses its writes.
+ * A *lane* is the unit of claiming. A *claim* is a lease on the first pending event of a lane. Each claim of a lane
+ * gets a higher *fence*. A claim whose fence is not the latest has lost its lease, and the inbox refuses its writes.
  *
  * The history of an event holds the newest 50 runs that did not succeed (`retry`, `release`, `bury`, and crashes).
  *
