@@ -1,5 +1,5 @@
 import type { Process } from "./process.ts";
-import { chapter, show, tell } from "./report.ts";
+import { chapter, explain, show } from "./report.ts";
 import { handled, type Stage, type Written } from "./stage.ts";
 
 /** Three messages that a killed bot left unfinished, and the process that finishes them. */
@@ -18,7 +18,7 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   await stage.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
   const said = await stage.write("dora", "will you answer twice?");
   await stage.answered(said);
-  tell("the bot posted a reply, but the connection broke before the response arrived");
+  explain("the bot posted a reply, but the connection broke before the response arrived");
 
   await stage.control.setFaults({ api: { mode: "hold", match: "write" } });
   const underWay = await stage.write("emil", "is this answered?");
@@ -26,7 +26,7 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
     "a delayed reply",
     (entry) => entry.kind === "fault" && entry.change === "held",
   );
-  tell("the platform delays the request for the bot's next reply");
+  explain("the platform delays the request for the bot's next reply");
   const waiting = await stage.write("emil", "is this lost?");
   const status = await acknowledged(stage, waiting);
   show(
@@ -40,8 +40,12 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   await stage.control.setFaults({ api: { mode: "none" } });
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
-  tell("the restarted bot waits 10 s, because the killed process's requests may still be running,");
-  tell("and then looks for its replies on the platform; meanwhile, it handles other conversations");
+  explain(
+    "the restarted bot waits 10 s, because the killed process's requests may still be running,",
+  );
+  explain(
+    "and then looks for its replies on the platform; meanwhile, it handles other conversations",
+  );
   return { restarted, said, underWay, waiting };
 }
 

@@ -5,7 +5,7 @@
 import { messageOf } from "../../src/errors.ts";
 import { answering, forgery, repeats } from "./answering.ts";
 import { finished, killed } from "./killed.ts";
-import { BrokenPromise, chapter, elapsed, promisesKept, show, tell } from "./report.ts";
+import { BrokenPromise, chapter, elapsed, explain, promisesKept, show } from "./report.ts";
 import { Stage } from "./stage.ts";
 import { webhookOff, webhookOn } from "./webhook.ts";
 
@@ -29,12 +29,12 @@ try {
 
 async function play(on: Stage): Promise<void> {
   chapter("A bot is scaffolded");
-  await on.scaffold(tell);
+  await on.scaffold(explain);
   chapter("The platform and the bot start as two processes");
-  tell(`platform ${await on.startPlatform()}`);
+  explain(`platform ${await on.startPlatform()}`);
   const { bot, webhook } = await on.startBot();
   await on.control.saveWebhook({ url: webhook, enabled: true });
-  tell(`bot ${webhook}`);
+  explain(`bot ${webhook}`);
 
   await answering(on);
   // Requests from the killed process can last up to 10 s. Show other chapters while the bot waits for them.

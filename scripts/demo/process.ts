@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { BrokenPromise } from "./report.ts";
 
 /** Longest wait for a line, in ms. Longer than any step of the demo. */
-const PATIENCE_MS = 45_000;
+const TIMEOUT_MS = 45_000;
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -74,10 +74,10 @@ export class Process {
 export async function within<T>(
   promise: Promise<T>,
   complaint: () => string,
-  patienceMs: number = PATIENCE_MS,
+  timeoutMs: number = TIMEOUT_MS,
 ): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new BrokenPromise(complaint())), patienceMs);
+  const timer = setTimeout(() => reject(new BrokenPromise(complaint())), timeoutMs);
   try {
     return await Promise.race([promise, late]);
   } finally {

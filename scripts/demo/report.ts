@@ -17,7 +17,7 @@ export function chapter(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
-export function tell(line: string): void {
+export function explain(line: string): void {
   process.stdout.write(`${elapsed().padStart(6)} s    ${line}\n`);
 }
 

@@ -1,5 +1,5 @@
 import type { Line, Process } from "./process.ts";
-import { chapter, show, tell } from "./report.ts";
+import { chapter, explain, show } from "./report.ts";
 import { DISABLE_AFTER, handled, hurried, type Stage, type Written } from "./stage.ts";
 
 /** Checks that the bot starts polling after the platform disables its failing webhook. */
@@ -7,7 +7,7 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   chapter("The webhook fails, and the platform disables it");
   const audit = seconds(hurried.AUDIT_INTERVAL_MS);
   const poll = seconds(hurried.POLL_INTERVAL_MS);
-  tell("a proxy in front of the bot responds to every delivery with 502");
+  explain("a proxy in front of the bot responds to every delivery with 502");
   await stage.control.setFaults({ webhook: { mode: "status", status: 502, times: DISABLE_AFTER } });
   const lost = await stage.write("ada", "does this arrive?");
   const failed = await failures(stage);
@@ -22,13 +22,13 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   show("the platform disables the webhook", byItself, disabled);
 
   chapter("The bot reads the platform's event log");
-  tell(`until now, an audit has looked for lost events every ${audit} s`);
+  explain(`until now, an audit has looked for lost events every ${audit} s`);
   const found = await answer(stage, bot, lost);
   show(`thanks to an audit, the bot answers @ada: "${found}"`, found !== "", lost);
   const line = await bot.line("the switch to polling", switchedTo("polling"));
   show(`the bot logs: "${line.msg}"`, line.level === "warn", line);
-  tell(`because ${line.reason}`);
-  tell(`from now on, the bot reads the log every ${poll} s (polling)`);
+  explain(`because ${line.reason}`);
+  explain(`from now on, the bot reads the log every ${poll} s (polling)`);
   for (const from of ["ben", "cleo"]) {
     const text = await answer(stage, bot, await stage.write(from, "and this?"));
     show(`the polling bot replies to @${from}: "${text}"`, text !== "", text);
@@ -49,7 +49,7 @@ export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   show(`the bot answers @ada: "${text}"`, text !== "", text);
   const back = await bot.line("the switch back to the webhook", switchedTo("auditing"));
   show(`the bot logs: "${back.msg}"`, back.level === "info", back);
-  tell(`because ${back.reason}`);
+  explain(`because ${back.reason}`);
   const switches = bot.lines.filter(isSwitch).map(({ mode }) => mode);
   const onceEach = switches.join() === "polling,auditing";
   show("the bot switched to polling once, and back once", onceEach, switches);

@@ -2,7 +2,7 @@ import type { Entry, Member } from "./describe.ts";
 import type { Docstring } from "./docstring.ts";
 import type { Declared } from "./module.ts";
 
-export type Places = (declared: Declared) => string | undefined;
+export type LinkOf = (declared: Declared) => string | undefined;
 
 const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [
   ["Classes and functions", ["class", "function", "value"]],
@@ -10,16 +10,16 @@ const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [
   ["Types", ["type"]],
 ];
 
-export function renderEntries(entries: readonly Entry[], places: Places): string {
+export function renderEntries(entries: readonly Entry[], linkOf: LinkOf): string {
   return GROUPS.map(([title, kinds]) => {
     const inGroup = entries.filter(({ kind }) => kinds.includes(kind));
-    return renderGroup(title, inGroup, places);
+    return renderGroup(title, inGroup, linkOf);
   }).join("");
 }
 
-export function renderGroup(title: string, entries: readonly Entry[], places: Places): string {
+export function renderGroup(title: string, entries: readonly Entry[], linkOf: LinkOf): string {
   if (entries.length === 0) return "";
-  const rendered = byName(entries).map((entry) => renderEntry(entry, places));
+  const rendered = byName(entries).map((entry) => renderEntry(entry, linkOf));
   return `\n## ${title}\n\n${rendered.join("\n")}`;
 }
 
@@ -47,13 +47,13 @@ function byName(entries: readonly Entry[]): Entry[] {
   return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-function renderEntry(entry: Entry, places: Places): string {
+function renderEntry(entry: Entry, linkOf: LinkOf): string {
   const { name, signature, docstring, members } = entry;
   const parts = [`### ${name}`];
   if (signature !== undefined) parts.push(`\`\`\`ts\n${signature}\n\`\`\``);
   parts.push(...paragraphs(docstring));
   if (members.length > 0) parts.push(members.map(renderMember).join("\n"));
-  const links = mentioned(entry, places);
+  const links = mentioned(entry, linkOf);
   if (links.length > 0) parts.push(`See ${links.join(", ")}.`);
   return `${parts.join("\n\n")}\n`;
 }
@@ -85,9 +85,9 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function mentioned({ names }: Entry, places: Places): string[] {
+function mentioned({ names }: Entry, linkOf: LinkOf): string[] {
   return [...names].flatMap(([name, declared]) => {
-    const place = places(declared);
+    const place = linkOf(declared);
     return place === undefined ? [] : [`[${name}](${place})`];
   });
 }

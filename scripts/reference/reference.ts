@@ -4,7 +4,7 @@ import { root } from "../root.ts";
 import { describe, type Entry } from "./describe.ts";
 import { readDocstring } from "./docstring.ts";
 import { type Declared, idOf, moduleAt } from "./module.ts";
-import { anchors, type Places, renderEntries, renderGroup } from "./page.ts";
+import { anchors, type LinkOf, renderEntries, renderGroup } from "./page.ts";
 
 export interface EntryPoint {
   readonly name: string;
@@ -92,16 +92,16 @@ function page(point: EntryPoint, points: readonly EntryPoint[]): string {
   const { own = [], unexported = [] } = told.get(point) ?? {};
   const here = anchors(own, unexported);
   const ids = new Map([...own, ...unexported].map((entry) => [idOf(entry.declared), entry]));
-  const places: Places = (declared) => {
+  const linkOf: LinkOf = (declared) => {
     const entry = ids.get(idOf(declared));
     return entry === undefined ? all.get(idOf(declared)) : here.get(entry);
   };
   const others = point.entries.filter((entry) => !own.includes(entry));
-  const links = alphabetical(others).map(({ name, declared }) => `[${name}](${places(declared)})`);
+  const links = alphabetical(others).map(({ name, declared }) => `[${name}](${linkOf(declared)})`);
   return [
     `${WRITTEN}\n\n# ${point.name}\n\n${point.about}\n`,
-    renderEntries(own, places),
-    renderGroup("Unexported types used above", unexported, places),
+    renderEntries(own, linkOf),
+    renderGroup("Unexported types used above", unexported, linkOf),
     ...(links.length === 0 ? [] : [`\n## Also exported\n\n${wrapped(links)}.\n`]),
   ].join("");
 }

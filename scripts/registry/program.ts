@@ -73,16 +73,16 @@ export class Program {
 /**
  * Runs a command.
  *
- * @throws {Error} if the command takes longer than `patienceMs`
+ * @throws {Error} if the command takes longer than `timeoutMs`
  */
 export async function complete(
   command: string,
   args: readonly string[],
   surroundings: Surroundings,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<Ended> {
   const program = new Program(command, args, surroundings);
-  const timer = setTimeout(() => program.signal("SIGKILL"), patienceMs);
+  const timer = setTimeout(() => program.signal("SIGKILL"), timeoutMs);
   try {
     return await program.ended;
   } finally {

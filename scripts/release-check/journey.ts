@@ -16,9 +16,9 @@ export type Timings = Readonly<Record<(typeof steps)[number], number>>;
 export class BrokenJourney extends Error {}
 
 /** Time limit for a step, in ms. Long enough to install packages with an empty cache. */
-const PATIENCE_MS = 240_000;
+const TIMEOUT_MS = 240_000;
 
-export interface Ground {
+export interface Dependencies {
   readonly registryUrl: string;
   readonly databaseUrl: () => Promise<string>;
 }
@@ -28,21 +28,25 @@ export interface Ground {
  *
  * @throws {BrokenJourney}
  */
-export async function travel(cell: Cell, ground: Ground): Promise<Timings> {
+export async function travel(cell: Cell, dependencies: Dependencies): Promise<Timings> {
   const folder = await mkdtemp(join(tmpdir(), "release check "));
   try {
     const commands = await commandsOf(cell.node, cell.packageManager);
-    return await walk(cell, ground, await emptyHome(folder, ground.registryUrl, commands));
+    return await walk(
+      cell,
+      dependencies,
+      await emptyHome(folder, dependencies.registryUrl, commands),
+    );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-async function walk(cell: Cell, ground: Ground, start: Surroundings): Promise<Timings> {
+async function walk(cell: Cell, dependencies: Dependencies, start: Surroundings): Promise<Timings> {
   const { packageManager } = cell;
   const step = async (name: string, args: readonly string[], at: Surroundings) => {
     const began = performance.now();
-    const ended = await complete(packageManager, args, at, PATIENCE_MS);
+    const ended = await complete(packageManager, args, at, TIMEOUT_MS);
     if (ended.code !== 0) throw broken(cell, name, ended.output);
     return { ...ended, seconds: secondsSince(began) };
   };
@@ -52,7 +56,7 @@ async function walk(cell: Cell, ground: Ground, start: Surroundings): Promise<Ti
   const typed = await step("typecheck", ["run", "typecheck"], bot);
   const ran = await runAndAsk(cell, {
     ...bot,
-    env: { ...bot.env, ...(await places(cell, ground)) },
+    env: { ...bot.env, ...(await readAddresses(cell, dependencies)) },
   });
   return { create: made.seconds, test: tested.seconds, typecheck: typed.seconds, ...ran };
 }
@@ -84,18 +88,21 @@ async function ask(cell: Cell, bot: Surroundings, dev: Program): Promise<number>
   const began = performance.now();
   const words = ["trigger", "dm.message", "--from", "ada", "--text", SAID, "--wait", "--json"];
   const args = ["exec", ...(cell.packageManager === "npm" ? ["--"] : []), "service-bot", ...words];
-  const { code, stdout, output } = await complete(cell.packageManager, args, bot, PATIENCE_MS);
+  const { code, stdout, output } = await complete(cell.packageManager, args, bot, TIMEOUT_MS);
   const seconds = secondsSince(began);
   if (code !== 0) throw broken(cell, "answer", `${output}\n${dev.output}`);
   if (isAnswered(cell.template, stdout.trimEnd().split("\n").at(-1) ?? "")) return seconds;
   throw broken(cell, "answer", `${output}\n${dev.output}`);
 }
 
-async function places({ store }: Cell, ground: Ground): Promise<Readonly<Record<string, string>>> {
+async function readAddresses(
+  { store }: Cell,
+  dependencies: Dependencies,
+): Promise<Readonly<Record<string, string>>> {
   return {
     SERVICE_BASE_URL: `http://127.0.0.1:${await reservePort()}`,
     PORT: String(await reservePort()),
-    ...(store !== "sqlite" && { DATABASE_URL: await ground.databaseUrl() }),
+    ...(store !== "sqlite" && { DATABASE_URL: await dependencies.databaseUrl() }),
   };
 }
 

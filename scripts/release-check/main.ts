@@ -9,7 +9,7 @@ import { publishBoth } from "../registry/registry.ts";
 import { parseArguments, USAGE, type Wanted } from "./arguments.ts";
 import { type Cell, nameOf } from "./cells.ts";
 import { Databases } from "./databases.ts";
-import { BrokenJourney, type Ground, steps, type Timings, travel } from "./journey.ts";
+import { BrokenJourney, type Dependencies, steps, type Timings, travel } from "./journey.ts";
 import { compareWithPeer } from "./timings.ts";
 
 let stopped = false;
@@ -40,11 +40,11 @@ async function check(wanted: Wanted, registryUrl: string): Promise<boolean> {
   const databases = new Databases();
   let failed = 0;
   try {
-    const ground = { registryUrl, databaseUrl: () => databases.make() };
+    const dependencies = { registryUrl, databaseUrl: () => databases.make() };
     console.log(`\n${line("seconds", steps)}`);
     for (const cell of wanted.cells) {
       if (stopped) return false;
-      if (!(await checkCell(cell, ground))) failed += 1;
+      if (!(await checkCell(cell, dependencies))) failed += 1;
     }
   } finally {
     await databases.close();
@@ -54,9 +54,9 @@ async function check(wanted: Wanted, registryUrl: string): Promise<boolean> {
   return (await compareWithPeer(registryUrl, wanted)) && failed === 0;
 }
 
-async function checkCell(cell: Cell, ground: Ground): Promise<boolean> {
+async function checkCell(cell: Cell, dependencies: Dependencies): Promise<boolean> {
   try {
-    const timings = await travel(cell, ground);
+    const timings = await travel(cell, dependencies);
     console.log(line(nameOf(cell), cellsOf(timings)));
     return true;
   } catch (error) {

@@ -5,7 +5,7 @@ import { within } from "../demo/process.ts";
 import { BrokenPromise } from "../demo/report.ts";
 
 /** Time limit for a program, in ms. Long enough to install packages. */
-const PATIENCE_MS = 150_000;
+const TIMEOUT_MS = 150_000;
 
 /** A terminal that runs programs one after another. Some keep running in the background. */
 export class Shell {
@@ -42,7 +42,7 @@ export class Shell {
    */
   async run(command: string): Promise<string> {
     const program = this.open(command);
-    const code = await within(program.ended, () => `${command} does not end`, PATIENCE_MS);
+    const code = await within(program.ended, () => `${command} does not end`, TIMEOUT_MS);
     const shown = program.takes();
     if (code === 0) return shown;
     throw new BrokenPromise(`${command} ended with ${code}:\n${shown}`);

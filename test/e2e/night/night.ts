@@ -26,7 +26,7 @@ export const TEST_MS = 90_000;
 const APART_MS = 2_000;
 
 /** Timeout for a status, in ms. Allows for a machine that is busy with other tests. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** Intervals and timeouts short enough for a test. */
 const hurried = {
@@ -149,7 +149,7 @@ export class NightShift {
       if (!fits(status)) throw new Error(`not yet: ${JSON.stringify(status)}`);
       return status;
     };
-    return vi.waitFor(look, { timeout: PATIENCE_MS, interval: 20 });
+    return vi.waitFor(look, { timeout: TIMEOUT_MS, interval: 20 });
   }
 
   async doctor(...flags: readonly string[]): Promise<Diagnosis> {

@@ -5,7 +5,7 @@ import type { StartOptions } from "./bot-folder.ts";
 import type { Author, Moment } from "./peer.ts";
 
 /** Time limit for the first message, in ms. Longer than the ten seconds that a resumed run waits after a crash. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 const REPEAT_MS = 3_000;
 
@@ -130,7 +130,7 @@ function teas(author: Author): Promise<string> {
 
 /** Waits until no further message can arrive, and returns the final count. */
 async function times(author: Author, count: () => number): Promise<string> {
-  await Promise.race([author.changes.until(() => count() > 0), setTimeout(PATIENCE_MS)]);
+  await Promise.race([author.changes.until(() => count() > 0), setTimeout(TIMEOUT_MS)]);
   await setTimeout(REPEAT_MS);
   return ["never", "once", "twice"][count()] ?? `${count()} times`;
 }

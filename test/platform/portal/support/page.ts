@@ -4,7 +4,7 @@ import type { Bot, BotOptions } from "../../../../src/index.ts";
 import type { ListenOptions, Platform } from "../../../faces/platform.ts";
 import { runBot, runPlatform } from "../../../support/running-bot.ts";
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 let connection: Promise<Browser> | undefined;
 
@@ -77,7 +77,7 @@ export async function openWindow(window: BrowserContextOptions = {}): Promise<Pa
     permissions: ["clipboard-read", "clipboard-write"],
     ...window,
   });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(TIMEOUT_MS);
   onTestFinished(() => context.close());
   return await context.newPage();
 }
@@ -94,5 +94,5 @@ function complaintsOf(page: Page): string[] {
 }
 
 export async function eventually(read: () => Promise<unknown>, expected: unknown): Promise<void> {
-  await expect.poll(read, { timeout: PATIENCE_MS }).toEqual(expected);
+  await expect.poll(read, { timeout: TIMEOUT_MS }).toEqual(expected);
 }
