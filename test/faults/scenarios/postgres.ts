@@ -19,6 +19,9 @@ import {
 
 const RECOVERY_TIMEOUT_MS = 20_000;
 
+/** Maximum number of freezes that are undone because no reply was in flight. */
+const MAX_FREEZES = 50;
+
 const HOUR_MS = 3_600_000;
 
 /** Moves one instance's clock forwards or back by an hour, and then corrects it. */
@@ -133,10 +136,18 @@ class Freezes implements Attack {
     return { figures, violations };
   }
 
+  /** Freezes an instance, if possible while a reply is in flight. */
   async #freeze(bot: BotProcess): Promise<void> {
-    await bot.freeze();
-    for (const text of findUnfinishedTexts(this.#stage.world.store.journal(), bot.pid)) {
-      this.#unfinished.set(text, (this.#unfinished.get(text) ?? 0) + 1);
+    const { world, random } = this.#stage;
+    for (let tries = 1; ; tries += 1) {
+      await bot.freeze();
+      const texts = [...findUnfinishedTexts(world.store.journal(), bot.pid)];
+      if (texts.length > 0 || tries === MAX_FREEZES) {
+        for (const text of texts) this.#unfinished.set(text, (this.#unfinished.get(text) ?? 0) + 1);
+        return;
+      }
+      bot.thaw();
+      await wait(random.below(20));
     }
   }
 }
