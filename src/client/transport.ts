@@ -65,8 +65,8 @@ function send(
       message.once("end", () => request.writableFinished || request.destroy());
       resolve(toResponse(message));
     });
-    const handshake = isSecure ? watchHandshake(request) : undefined;
-    request.on("error", (error) => reject(handshake?.explain(error) ?? error));
+    const isHandshaking = isSecure ? watchHandshake(request) : () => false;
+    request.on("error", (error) => reject(isHandshaking() ? toHandshakeError(error) : error));
     request.on("close", () => {
       signal.removeEventListener("abort", abort);
       // No response and no error arrive if the connection has switched to another protocol.
@@ -78,8 +78,8 @@ function send(
   });
 }
 
-/** Watches for errors between the TCP connection and the end of the TLS handshake. Nothing was sent before them. */
-function watchHandshake(request: ClientRequest): { explain(error: Error): Error } {
+/** Returns a function that returns true between the TCP connection and the end of the TLS handshake. */
+function watchHandshake(request: ClientRequest): () => boolean {
   let isRunning = false;
   request.on("socket", (socket) => {
     if (request.reusedSocket) return;
@@ -90,7 +90,7 @@ function watchHandshake(request: ClientRequest): { explain(error: Error): Error 
       isRunning = false;
     });
   });
-  return { explain: (error) => (isRunning ? toHandshakeError(error) : error) };
+  return () => isRunning;
 }
 
 function toResponse(message: IncomingMessage): ApiResponse {

@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Client } from "../faces/client.ts";
 import { apiKey, json, rejection, serve } from "./api.ts";
+import { pngOf } from "./images/samples.ts";
 
 test("a failed TLS handshake counts as not sent, and the remedy is named", async () => {
   const { url } = await serve(json(200, {}));
@@ -49,11 +50,7 @@ test("a response before the end of the request closes the connection", async () 
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   const client = new Client({ baseUrl: `http://127.0.0.1:${port}`, apiKey, retries: 0 });
-  const image = Buffer.concat([
-    Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
-    Buffer.alloc(5_000_000),
-  ]);
-  expect(await rejection(client.upload(image))).toMatchObject({ status: 413 });
+  expect(await rejection(client.upload(pngOf(5_000_000)))).toMatchObject({ status: 413 });
   await vi.waitFor(() => {
     const { sockets, freeSockets } = http.globalAgent;
     const open = [...Object.keys(sockets), ...Object.keys(freeSockets)];

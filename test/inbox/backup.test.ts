@@ -1,5 +1,4 @@
 import {
-  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -16,6 +15,7 @@ import { RESTORED, type RestoreMark, readRestoreMark } from "../faces/inbox.ts";
 import { backUpFile, markFile, restoreFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
+import { copyAsKilled } from "../support/killed-copy.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const mark: RestoreMark = { at: 1_800_000_000_000 };
@@ -58,9 +58,8 @@ async function hold(): Promise<SqliteInbox> {
 
 /** Leaves event 1 as a killed process would, with its commit only in the WAL. */
 async function leaveKilled(): Promise<void> {
-  const left = join(folder, "left.db");
   const inbox = await hold();
-  for (const suffix of ["", "-wal"]) copyFileSync(`${file}${suffix}`, `${left}${suffix}`);
+  const left = copyAsKilled(file, join(folder, "left.db"));
   await inbox.close();
   for (const suffix of ["", "-wal"]) renameSync(`${left}${suffix}`, `${file}${suffix}`);
 }
@@ -170,7 +169,7 @@ describe("a restore", () => {
 
   test("takes the last commits of a file that was copied by hand from beside it", async () => {
     await hold();
-    for (const suffix of ["", "-wal"]) copyFileSync(`${file}${suffix}`, `${backup}${suffix}`);
+    copyAsKilled(file, backup);
     const place = join(folder, "new.db");
     await restoreFile(backup, place, mark, false);
     expect((await read(place)).ids).toEqual(["1"]);

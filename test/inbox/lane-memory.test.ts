@@ -1,4 +1,3 @@
-import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
@@ -8,6 +7,7 @@ import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
+import { copyAsKilled } from "../support/killed-copy.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const LEASE = 30_000;
@@ -35,11 +35,7 @@ beforeEach(() => {
 });
 
 /** Returns a copy of the file, as a process killed at this point would leave it. */
-function killed(name: string): string {
-  const left = join(folder, name);
-  for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`);
-  return left;
-}
+const killed = (name: string) => copyAsKilled(file, join(folder, name));
 
 /** Waits until the writes of this event loop turn have been committed. */
 const written = () => setImmediate();

@@ -1,4 +1,3 @@
-import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -7,6 +6,7 @@ import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
+import { copyAsKilled } from "../support/killed-copy.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MINUTE = 60_000;
@@ -57,11 +57,7 @@ const resting = (path = file) =>
 const writeLanes = () => inbox.heal();
 
 /** Returns a copy of the file, as a process killed at this point would leave it. */
-function killed(name: string): string {
-  const left = join(folder, name);
-  for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`);
-  return left;
-}
+const killed = (name: string) => copyAsKilled(file, join(folder, name));
 
 async function handle(...events: readonly NewEvent[]): Promise<void> {
   await inbox.put(events, "webhook");

@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { Bot, type BotOptions, sign } from "../../src/index.ts";
 import { ManualClock, TestPlatform } from "../../src/testing/index.ts";
+import { copyAsKilled } from "../support/killed-copy.ts";
 import { logSink } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -95,11 +95,7 @@ export class World {
 
   /** Copies the inbox as it is on disk, just as SIGKILL would leave it. */
   copyInbox(): string {
-    const copy = join(temporaryFolder(), "bot.db");
-    for (const suffix of ["", "-wal"]) {
-      if (existsSync(this.file + suffix)) copyFileSync(this.file + suffix, copy + suffix);
-    }
-    return copy;
+    return copyAsKilled(this.file, join(temporaryFolder(), "bot.db"));
   }
 
   /** Stops a bot, moving the clock until it has stopped. */

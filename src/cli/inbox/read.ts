@@ -255,7 +255,7 @@ function commandsFor(
 
 /** Returns whether a step belongs to the handler. The bot cannot search for the effect of such a step. */
 function isOwnStep({ name }: StepRecord): boolean {
-  return name.startsWith("step/");
+  return /^(?:catch\/)?step\//.test(name);
 }
 
 function openNote(open: readonly StepRecord[]): string[] {

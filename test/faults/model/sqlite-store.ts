@@ -1,8 +1,9 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
+import { copyAsKilled } from "../../support/killed-copy.ts";
 import type { OpenStore } from "./world.ts";
 
 /** Uses a folder in memory if the system has one, because this test does not examine durability. */
@@ -21,7 +22,7 @@ export const openSqliteStore: OpenStore = async (options) => {
       lives += 1;
       const left = join(folder, `bot-${lives}.db`);
       // Copy the files while the inbox is open, as a killed process would leave them. A clean close would write more.
-      for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`);
+      copyAsKilled(file, left);
       await inbox.close();
       file = left;
       inbox = new SqliteInbox({ file, ...options });
