@@ -29,6 +29,7 @@ const config: ViteUserConfig = defineConfig({
           name: "quick",
           include: ["test/**/*.test.ts"],
           exclude: [FIXTURES, "test/**/*.{postgres,browser,system,containers}.test.ts"],
+          setupFiles: ["test/support/instant-syncs.ts"],
           // A worker runs many files, so that it loads each module only once.
           isolate: false,
           ...platform,

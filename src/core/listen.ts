@@ -65,6 +65,8 @@ export async function listen(
     },
     listener,
   );
+  // A client may close its side of the connection once it has sent its request.
+  Object.assign(server, { httpAllowHalfOpen: true });
   const connections = limitConnections(server);
   const address = await listenOn(server, host, port, {
     names: `${set.host}, ${set.port}`,

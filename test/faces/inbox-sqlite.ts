@@ -12,3 +12,4 @@ export { openFile } from "../../src/inbox/sqlite/open.ts";
 export { markFile, restoreFile } from "../../src/inbox/sqlite/restore.ts";
 export { EVERY_LANE } from "../../src/inbox/sqlite/retention.ts";
 export { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+export { WalSync } from "../../src/inbox/sqlite/wal-sync.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { GroupCommit } from "../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -83,8 +84,7 @@ test("a full disk refuses the write, and the next one goes through once there is
 
 test("close() commits the pending writes and refuses later ones", async () => {
   const waiting = group.write(insert(1));
-  group.close();
-  // `close` commits synchronously, because the inbox closes its file next.
+  await group.close();
   expect(rows()).toEqual([1]);
   expect(await waiting).toBe(1);
   await expect(group.write(insert(2))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
@@ -114,4 +114,72 @@ test("a locked file refuses the whole group at once, not one write after the oth
   expect(begun.times).toBe(1);
   other.exec("ROLLBACK");
   await locked.write(write);
+});
+
+describe("with a disk", () => {
+  let syncs: PromiseWithResolvers<void>[];
+
+  beforeEach(() => {
+    syncs = [];
+    const sync = () => {
+      const started = Promise.withResolvers<void>();
+      syncs.push(started);
+      return started.promise;
+    };
+    group = new GroupCommit(db, { disk: { sync } });
+  });
+
+  /** Returns the promises' states once those that can settle have settled. */
+  async function statesOf(...writes: Promise<unknown>[]): Promise<string[]> {
+    await setImmediate();
+    const states = writes.map((write) => {
+      return Promise.race([write, Promise.resolve("waits")]).then(
+        (value) => (value === "waits" ? "waits" : "done"),
+        () => "failed",
+      );
+    });
+    return await Promise.all(states);
+  }
+
+  test("a write waits for a sync that begins after its commit", async () => {
+    const one = group.write(insert(1));
+    await vi.waitUntil(() => syncs.length === 1);
+    const two = group.write(insert(2));
+    expect(await statesOf(one, two)).toEqual(["waits", "waits"]);
+    syncs[0]?.resolve();
+    await one;
+    expect(await statesOf(two)).toEqual(["waits"]);
+    await vi.waitUntil(() => syncs.length === 2);
+    syncs[1]?.resolve();
+    await two;
+    expect(count("COMMIT")).toBe(2);
+  });
+
+  test("a write that may be lost waits for no sync", async () => {
+    const one = group.write(insert(1));
+    await vi.waitUntil(() => syncs.length === 1);
+    await group.write(insert(2), { mayBeLost: true });
+    expect(await statesOf(one)).toEqual(["waits"]);
+    syncs[0]?.resolve();
+    await one;
+    expect(group.hasUnsynced).toBe(true);
+    expect(syncs).toHaveLength(1);
+  });
+
+  test("a failed sync fails the writes that waited for it, and no others", async () => {
+    const one = group.write(insert(1));
+    await vi.waitUntil(() => syncs.length === 1);
+    const two = group.write(insert(2));
+    syncs[0]?.reject(Object.assign(new Error("no"), { code: "EIO" }));
+    await expect(one).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      cause: { code: "EIO" },
+    });
+    expect(group.hasUnsynced).toBe(true);
+    await vi.waitUntil(() => syncs.length === 2);
+    syncs[1]?.resolve();
+    await two;
+    expect(group.hasUnsynced).toBe(false);
+    expect(rows()).toEqual([1, 2]);
+  });
 });

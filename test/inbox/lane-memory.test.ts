@@ -9,6 +9,7 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { copyAsKilled } from "../support/killed-copy.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { type WatchedSyncs, watchSyncs } from "../support/watched-syncs.ts";
 
 const LEASE = 30_000;
 const SECOND = 1_000;
@@ -39,6 +40,8 @@ const killed = (name: string) => copyAsKilled(file, join(folder, name));
 
 /** Waits until the writes of this event loop turn have been committed. */
 const written = () => setImmediate();
+
+const synced = (isSo: () => boolean) => vi.waitUntil(isSo, { interval: 1 });
 
 function laneRows(): number {
   const db = new Sqlite(file, { readonly: true });
@@ -72,93 +75,68 @@ async function lateIn(path: string, lanes: readonly string[]): Promise<number> {
   return claims.filter(({ late }) => late).length;
 }
 
-/** Records the level of `PRAGMA synchronous` at each commit, until the test ends. */
-function watchCommits(): string[] {
-  const commits: string[] = [];
-  let level = "FULL";
-  const { pragma, exec } = Sqlite.prototype;
-  vi.spyOn(Sqlite.prototype, "pragma").mockImplementation(function (
-    this: Sqlite.Database,
-    source,
-    options,
-  ) {
-    level = /^synchronous = (\w+)$/.exec(source)?.[1] ?? level;
-    return pragma.call(this, source, options);
-  });
-  vi.spyOn(Sqlite.prototype, "exec").mockImplementation(function (this: Sqlite.Database, sql) {
-    if (sql === "COMMIT") commits.push(level);
-    return exec.call(this, sql);
-  });
-  onTestFinished(() => void vi.restoreAllMocks());
-  return commits;
-}
-
 describe("a power loss", () => {
-  /** Level of `PRAGMA synchronous` at each commit. */
-  let commits: string[];
+  let syncs: WatchedSyncs;
 
   beforeEach(() => {
-    commits = watchCommits();
+    syncs = watchSyncs();
   });
 
+  /** Returns the number of syncs that a write waits for. */
+  async function syncsOf(write: () => Promise<unknown>): Promise<number> {
+    const before = syncs.count;
+    await write();
+    return syncs.count - before;
+  }
+
   test("cannot undo what was acknowledged, an intent, or a decision", async () => {
-    await inbox.put(messages("1", "2"), "webhook");
-    await inbox.put(messages("3"), "poll", [{ name: "events", position: "3" }]);
+    expect(await syncsOf(() => inbox.put(messages("1", "2"), "webhook"))).toBe(1);
+    const moved = [{ name: "events", position: "3" }];
+    expect(await syncsOf(() => inbox.put(messages("3"), "poll", moved))).toBe(1);
     const claim = first(await inbox.claim(1, LEASE));
-    commits.length = 0;
-    await inbox.beginStep(claim, "step/reply", "hi");
-    await inbox.bury(claim, "boom");
-    await inbox.admin.retry("1");
-    expect(commits).toEqual(["FULL", "NORMAL", "FULL"]);
+    expect(await syncsOf(() => inbox.beginStep(claim, "step/reply", "hi"))).toBe(1);
+    expect(await syncsOf(() => inbox.bury(claim, "boom"))).toBe(0);
+    expect(await syncsOf(() => inbox.admin.retry("1"))).toBe(1);
   });
 
   test("can undo an outcome for a second, until the file is synced", async () => {
     await inbox.put(messages("1"), "webhook");
     await clock.advance(SECOND);
-    await written();
-    commits.length = 0;
+    await synced(() => syncs.count === 1);
     await inbox.complete(first(await inbox.claim(1, LEASE)));
     await clock.advance(SECOND - 1);
     await written();
-    expect(commits).not.toContain("FULL");
+    expect(syncs.count).toBe(1);
     await clock.advance(1);
-    await written();
-    expect(commits).toContain("FULL");
-    commits.length = 0;
+    await synced(() => syncs.count === 2);
     await clock.advance(10 * SECOND);
     await written();
-    expect(commits).not.toContain("FULL");
+    expect(syncs.count).toBe(2);
   });
-});
 
-test.each([
-  ["dm:m_1", "NORMAL"],
-  ["post:p_1", "FULL"],
-  [undefined, "FULL"],
-])("the result of a step with the ref %s is committed with %s", async (ref, level) => {
-  const commits = watchCommits();
-  await inbox.put(messages("1"), "webhook");
-  const claim = first(await inbox.claim(1, LEASE));
-  await inbox.beginStep(claim, "step", "");
-  commits.length = 0;
-  await inbox.finishStep(claim, "step", "{}", ref);
-  expect(commits).toEqual([level]);
-});
+  test.each([
+    ["dm:m_1", 0],
+    ["post:p_1", 1],
+    [undefined, 1],
+  ])("the result of a step with the ref %s waits for %i syncs", async (ref, expected) => {
+    await inbox.put(messages("1"), "webhook");
+    const claim = first(await inbox.claim(1, LEASE));
+    await inbox.beginStep(claim, "step", "");
+    expect(await syncsOf(() => inbox.finishStep(claim, "step", "{}", ref))).toBe(expected);
+  });
 
-test("a sync that fails is tried again", async () => {
-  const commits = watchCommits();
-  await inbox.put(messages("1"), "webhook");
-  await inbox.complete(first(await inbox.claim(1, LEASE)));
-  const other = new Sqlite(file);
-  other.exec("BEGIN IMMEDIATE");
-  await clock.advance(SECOND);
-  await written();
-  other.exec("ROLLBACK");
-  other.close();
-  commits.length = 0;
-  await clock.advance(SECOND);
-  await written();
-  expect(commits).toEqual(["FULL"]);
+  test("a sync that fails is tried again", async () => {
+    await inbox.put(messages("1"), "webhook");
+    await inbox.complete(first(await inbox.claim(1, LEASE)));
+    syncs.wait = Promise.reject(new Error("EIO"));
+    syncs.wait.catch(() => undefined);
+    await clock.advance(SECOND);
+    await written();
+    expect(syncs.count).toBe(1);
+    syncs.wait = Promise.resolve();
+    await clock.advance(SECOND);
+    await synced(() => syncs.count === 2);
+  });
 });
 
 test("the lane of an event that was discarded during its run is free after the heartbeat", async () => {

@@ -1,4 +1,4 @@
--- user_version 4, auto_vacuum 2
+-- user_version 5, auto_vacuum 2
 
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
 
@@ -66,7 +66,7 @@ CREATE TABLE state (
   updated_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE step (
+CREATE TABLE "step" (
   event_id TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('open', 'done')),
@@ -75,8 +75,8 @@ CREATE TABLE step (
   ref TEXT,
   fence INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
-  PRIMARY KEY (event_id, name)
-) STRICT, WITHOUT ROWID;
+  UNIQUE (event_id, name)
+) STRICT;
 
 CREATE TABLE timer (
   lane TEXT NOT NULL,

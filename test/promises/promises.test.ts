@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
 import { markFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
+import { watchSyncs } from "../support/watched-syncs.ts";
 import { watchFailpoints } from "./failpoints.ts";
 import { World } from "./world.ts";
 
@@ -49,24 +50,40 @@ describe("1. acknowledged means durable", () => {
     expect(world.sentTo("ada")).toEqual(["to hello"]);
   });
 
-  test("each connection of the inbox syncs before a commit returns", async () => {
+  test("an answer of 200 comes after the sync", async () => {
     const world = new World();
-    const opened: Sqlite.Database[] = [];
-    const { exec } = Sqlite.prototype;
-    vi.spyOn(Sqlite.prototype, "exec").mockImplementation(function (this: Sqlite.Database, sql) {
-      if (sql === "BEGIN IMMEDIATE") opened.push(this);
-      return exec.call(this, sql);
-    });
-    onTestFinished(() => void vi.restoreAllMocks());
     const bot = await world.startBot(answer);
-    await world.deliver(bot, world.write("ada", "hello"));
-    const settings = opened.map((db) => [
-      db.pragma("journal_mode", { simple: true }),
-      db.pragma("synchronous", { simple: true }),
-    ]);
-    const FULL = 2;
-    expect(new Set(settings.map(String))).toEqual(new Set([String(["wal", FULL])]));
+    const disk = Promise.withResolvers<void>();
+    const syncs = watchSyncs();
+    syncs.wait = disk.promise;
+    let syncsWhenAnswered: number | undefined;
+    const answered = world.deliver(bot, world.write("ada", "hello")).then((status) => {
+      syncsWhenAnswered = syncs.count;
+      return status;
+    });
+    // The reply's intent waits too, so nothing is sent.
+    for (let n = 0; n < 20; n++) await turn();
+    expect(syncsWhenAnswered).toBe(undefined);
+    expect(world.sentTo("ada")).toEqual([]);
+    disk.resolve();
+    expect(await answered).toBe(200);
+    expect(syncsWhenAnswered).toBeGreaterThan(0);
     await world.settle(bot);
+    expect(world.sentTo("ada")).toEqual(["to hello"]);
+  });
+
+  test("a sync that fails is answered with 503", async () => {
+    const world = new World();
+    const bot = await world.startBot(answer);
+    const syncs = watchSyncs();
+    syncs.wait = Promise.reject(new Error("EIO"));
+    syncs.wait.catch(() => undefined);
+    const event = world.write("ada", "hello");
+    expect(await world.deliver(bot, event)).toBe(503);
+    syncs.wait = Promise.resolve();
+    expect(await world.deliver(bot, event)).toBe(200);
+    await world.settle(bot);
+    expect(world.sentTo("ada")).toEqual(["to hello"]);
   });
 });
 

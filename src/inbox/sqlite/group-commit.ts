@@ -24,6 +24,8 @@ class Write<T, R> {
   readonly #work: () => T;
   readonly #committed: (value: T) => R;
   #value: T | undefined;
+  #result: R | undefined;
+  #error: unknown;
   #resolve: (value: R) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
@@ -46,18 +48,20 @@ class Write<T, R> {
     this.#value = this.#work();
   }
 
-  /** Settles the promise. `error` is undefined once the write is committed. */
-  settle(error: ServiceBotError | undefined): void {
-    if (error !== undefined) {
-      this.#reject(error);
-      return;
-    }
+  /** Called once the transaction is committed. */
+  commit(): void {
     try {
       // The work has run if the transaction was committed.
-      this.#resolve(this.#committed(this.#value as T));
+      this.#result = this.#committed(this.#value as T);
     } catch (thrown) {
-      this.#reject(thrown);
+      this.#error = thrown;
     }
+  }
+
+  /** Settles the promise. Without an error, the write must be committed. */
+  settle(error: unknown = this.#error): void {
+    if (error === undefined) this.#resolve(this.#result as R);
+    else this.#reject(error);
   }
 }
 
@@ -71,40 +75,56 @@ export interface TransactionMemory {
   undone(): void;
 }
 
+export interface GroupCommitOptions {
+  /** In-memory data that transactions change. */
+  readonly memory?: TransactionMemory;
+  /** Makes every commit so far durable. Without it, commits must be durable by themselves. */
+  readonly disk?: { sync(): Promise<void> } | undefined;
+  /** The bot named in channel messages. */
+  readonly bot?: object | undefined;
+}
+
+/** Maximum time for which a transaction waits for more writes, in ms. */
+const MAX_GATHER_MS = 2;
+
+/** A transaction's writes, and when it began. */
+interface Group {
+  readonly writes: readonly AnyWrite[];
+  readonly startedAt: number;
+}
+
 /**
- * Group commit. Writes in one event loop turn share a transaction, and its fsync if one of them needs it. A hundred
- * deliveries take little longer than one delivery, and no delivery is acknowledged before the commit.
+ * Group commit. Writes in one event loop turn share a transaction, and transactions share a sync. A hundred deliveries
+ * take little longer than one delivery, and no delivery is acknowledged before its commit is on disk.
  */
 export class GroupCommit {
   readonly #db: Database;
-  readonly #memory: TransactionMemory | undefined;
-  readonly #bot: object | undefined;
+  readonly #options: GroupCommitOptions;
   readonly #waiting: AnyWrite[][] = Object.values(PHASES).map(() => []);
-  #scheduled = false;
-  #closed = false;
-  /** True while SQLite syncs the file in each commit. */
-  #syncs = true;
+  /** Number of waiting writes. */
+  #count = 0;
+  /** Groups that are committed, and wait for a sync. */
+  #unsynced: Group[] = [];
+  #isScheduled = false;
+  /** Ends once no committed write waits. */
+  #syncing: Promise<void> | undefined;
+  #isClosed = false;
   #hasUnsynced = false;
 
-  constructor(db: Database, memory?: TransactionMemory, bot?: object) {
+  constructor(db: Database, options: GroupCommitOptions = {}) {
     this.#db = db;
-    this.#memory = memory;
-    this.#bot = bot;
+    this.#options = options;
   }
 
-  /** True if a power loss could undo a commit. */
+  /** True if a power loss could undo a commit, and no write waits for a sync. */
   get hasUnsynced(): boolean {
     return this.#hasUnsynced;
   }
 
-  /** Must be called after a synced commit that has changed the file. */
-  noteSynced(): void {
-    this.#hasUnsynced = false;
-  }
-
   /**
-   * Runs `work` inside the next transaction. Resolves with its value once the transaction is committed. `work` may only
-   * read and write the database and data that {@link TransactionMemory} rolls back, because it may run twice.
+   * Runs `work` inside the next transaction. Resolves with its value once the transaction is on disk, or committed if
+   * it may be lost. `work` may only read and write the database and data that {@link TransactionMemory} rolls back,
+   * because it may run twice.
    */
   write<T>(work: () => T, options?: WriteOptions): Promise<T> {
     return this.writeThen(work, (value) => value, options);
@@ -116,64 +136,73 @@ export class GroupCommit {
     committed: (value: T) => R,
     options: WriteOptions = {},
   ): Promise<R> {
-    if (this.#closed) {
+    if (this.#isClosed) {
       return Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed."));
     }
     const write = new Write(work, committed, options);
     this.#waiting[write.phase]?.push(write as AnyWrite);
-    if (!this.#scheduled) {
-      this.#scheduled = true;
-      setImmediate(() => this.#flush());
-    }
+    this.#count += 1;
+    // During a sync, what must be synced can wait for its end, because it needs the next sync.
+    if (write.mayBeLost || this.#syncing === undefined) this.#schedule();
     return write.promise;
   }
 
-  /** Commits the waiting writes and refuses later ones. */
-  close(): void {
-    this.#closed = true;
+  /** Commits the waiting writes and refuses later ones. Resolves once no sync is running. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
     this.#flush();
+    await this.#syncing;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#gather(performance.now());
+  }
+
+  /** Commits once an event loop turn adds no writes, because a transaction costs as much as several writes. */
+  #gather(since: number): void {
+    const count = this.#count;
+    setImmediate(() => {
+      if (this.#count > count && performance.now() - since < MAX_GATHER_MS) this.#gather(since);
+      else this.#flush();
+    });
   }
 
   #flush(): void {
-    this.#scheduled = false;
-    const group = this.#waiting.flatMap((writes) => writes.splice(0));
-    if (group.length === 0) return;
-    const error = this.#commit(group);
-    if (error === undefined || group.length === 1 || isOfTheStore(error)) {
-      this.#settle(group, error);
+    this.#isScheduled = false;
+    this.#count = 0;
+    const writes = this.#waiting.flatMap((phase) => phase.splice(0));
+    if (writes.length === 0) return;
+    const error = this.#commit(writes);
+    if (error === undefined) return;
+    if (writes.length === 1 || isOfTheStore(error)) {
+      this.#fail(writes, error);
       return;
     }
     // A failing write must not fail the others, so each gets its own transaction.
-    for (const write of group) this.#settle([write], this.#commit([write]));
-  }
-
-  #settle(group: readonly AnyWrite[], error: unknown): void {
-    const { "store-failure": failures } = channels;
-    if (error !== undefined && !(error instanceof ServiceBotError) && failures.hasSubscribers) {
-      failures.publish({ bot: this.#bot, reason: failureOf(error) });
+    for (const write of writes) {
+      const own = this.#commit([write]);
+      if (own !== undefined) this.#fail([write], own);
     }
-    const shown = error === undefined ? undefined : asStoreError(error);
-    for (const write of group) write.settle(shown);
   }
 
   /** Returns the error that rolled back the transaction. `undefined` once it is committed. */
-  #commit(group: readonly AnyWrite[]): unknown {
-    const started = performance.now();
+  #commit(writes: readonly AnyWrite[]): unknown {
+    const startedAt = performance.now();
     try {
-      this.#setSync(group.some(({ mayBeLost }) => !mayBeLost));
       this.#db.exec("BEGIN IMMEDIATE");
-      this.#run(group);
+      this.#run(writes);
       this.#db.exec("COMMIT");
-      this.#memory?.committed();
-      return undefined;
+      this.#options.memory?.committed();
     } catch (error) {
       this.#rollback();
+      this.#publish(startedAt);
       return error ?? new Error("unknown error");
-    } finally {
-      const { transaction } = channels;
-      if (transaction.hasSubscribers)
-        transaction.publish({ bot: this.#bot, ms: performance.now() - started });
     }
+    for (const write of writes) write.commit();
+    this.#settle({ writes, startedAt });
+    return undefined;
   }
 
   #run(group: readonly AnyWrite[]): void {
@@ -181,28 +210,66 @@ export class GroupCommit {
     const firstArrival = group.findIndex(isArrival);
     const before = firstArrival < 0 ? group.length : firstArrival;
     for (const write of group.slice(0, before)) write.run();
-    this.#memory?.serve?.();
+    this.#options.memory?.serve?.();
     for (const write of group.slice(before)) write.run();
   }
 
-  /** A sync also makes earlier commits durable, but a commit that changes nothing does not sync. */
-  #setSync(syncs: boolean): void {
-    if (!syncs) this.#hasUnsynced = true;
-    if (syncs === this.#syncs) return;
-    this.#db.pragma(`synchronous = ${syncs ? "FULL" : "NORMAL"}`);
-    this.#syncs = syncs;
+  /** Settles a committed group's writes. Those that may not be lost wait for a sync. */
+  #settle({ writes, startedAt }: Group): void {
+    this.#hasUnsynced = this.#options.disk !== undefined;
+    const unsynced = this.#hasUnsynced ? writes.filter(({ mayBeLost }) => !mayBeLost) : [];
+    for (const write of writes) if (unsynced.length === 0 || write.mayBeLost) write.settle();
+    if (unsynced.length === 0) {
+      this.#publish(startedAt);
+      return;
+    }
+    this.#unsynced.push({ writes: unsynced, startedAt });
+    this.#syncing ??= this.#sync();
+  }
+
+  /** Syncs until no committed write waits. Commits during a sync share the next one. */
+  async #sync(): Promise<void> {
+    while (this.#unsynced.length > 0) {
+      const groups = this.#unsynced;
+      this.#unsynced = [];
+      this.#hasUnsynced = false;
+      const error = await this.#options.disk?.sync().catch((error: unknown) => error);
+      for (const { writes, startedAt } of groups) {
+        this.#publish(startedAt);
+        if (error === undefined) for (const write of writes) write.settle();
+        else this.#fail(writes, error);
+      }
+      if (error !== undefined) this.#hasUnsynced = true;
+    }
+    this.#syncing = undefined;
+    if (this.#count > 0) this.#schedule();
+  }
+
+  #fail(writes: readonly AnyWrite[], error: unknown): void {
+    const { "store-failure": failures } = channels;
+    if (!(error instanceof ServiceBotError) && failures.hasSubscribers) {
+      failures.publish({ bot: this.#options.bot, reason: failureOf(error) });
+    }
+    const shown = asStoreError(error);
+    for (const write of writes) write.settle(shown);
   }
 
   #rollback(): void {
     // After SQLITE_FULL and some I/O errors, SQLite has already rolled back.
     if (this.#db.open && this.#db.inTransaction) this.#db.exec("ROLLBACK");
-    this.#memory?.undone();
+    this.#options.memory?.undone();
+  }
+
+  #publish(startedAt: number): void {
+    const { transaction } = channels;
+    if (!transaction.hasSubscribers) return;
+    transaction.publish({ bot: this.#options.bot, ms: performance.now() - startedAt });
   }
 }
 
 function failureOf(error: unknown): StoreFailure {
   const code = codeOf(error);
-  if (code.startsWith("SQLITE_FULL")) return "disk_full";
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) return "disk_full";
   return code.startsWith("SQLITE_BUSY") ? "locked" : "broken";
 }
 

@@ -65,7 +65,7 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
     admin: new SqlAdmin(store, () => undefined),
     served: async () => isLocked(lockOf(file)),
     async close() {
-      group.close();
+      await group.close();
       db.close();
     },
   };

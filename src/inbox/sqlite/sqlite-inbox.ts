@@ -24,6 +24,7 @@ import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { OtherWriters, SqliteStore } from "./store.ts";
 import { readStore } from "./store-error.ts";
+import { WalSync } from "./wal-sync.ts";
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. A missing folder is created. */
@@ -55,6 +56,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly shared = undefined;
   readonly #path: string;
   readonly #file: OpenFile;
+  readonly #wal: WalSync | undefined;
   readonly #clock: Clock;
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
@@ -80,7 +82,8 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
     const lanes = new Lanes(db, { history, effects, clock });
-    const group = new GroupCommit(db, lanes, options.bot);
+    const wal = options.file === MEMORY ? undefined : new WalSync(db);
+    const group = new GroupCommit(db, { memory: lanes, disk: wal, bot: options.bot });
     const intake = new Intake(db, group, lanes, clock);
     const store = new SqliteStore({
       db,
@@ -91,6 +94,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     // The lock makes this process the only owner.
     super({ store, sweepPhases: sweepPhases(db), owner: "" });
     this.#path = options.file;
+    this.#wal = wal;
     this.#file = file;
     this.#clock = clock;
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
@@ -200,9 +204,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     if (!this.#file.db.open) return;
     this.#cancelTick();
     const written = this.#intake.writeWithLanes(() => undefined);
-    this.#group.close();
     // If this write fails, the next startup rebuilds the lanes.
-    await written.catch(() => undefined);
+    written.catch(() => undefined);
+    await this.#group.close();
+    this.#wal?.close();
     this.#file.close();
   }
 
@@ -237,14 +242,11 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     } catch {
       // The store is unavailable. Writes report the failure, and the next check follows soon.
     }
+    if (!this.#group.hasUnsynced) return;
     // The next tick tries again. The next outcome reports the failure.
-    if (this.#group.hasUnsynced) void this.#sync().catch(() => undefined);
-  }
-
-  /** Syncs the commits that a power loss could undo, and writes some of the lanes, which makes the commit sync. */
-  #sync(): Promise<void> {
-    const write = (now: number) => this.#lanes.write(LANES_PER_WRITE, now);
-    return this.#intake.writeThen(write, () => this.#group.noteSynced());
+    void this.#intake
+      .write((now) => this.#lanes.write(LANES_PER_WRITE, now))
+      .catch(() => undefined);
   }
 
   readonly #countStored = ({ stored, unusable }: PutResult): void => {

@@ -1,5 +1,6 @@
 /** The bot under test: the unmodified framework with handlers that reply, and faults inside the process. */
-import { openSync, readFileSync, writeSync } from "node:fs";
+import fs, { openSync, readFileSync, writeSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
@@ -116,10 +117,14 @@ async function takeSample(): Promise<protocol.BotSample> {
   return { rss, heapUsed, external, handles, loopP99, pending, deadLetters, mode };
 }
 
+/** Lets SQLite sync only what `level` demands, and the inbox nothing. */
 function weakenSync(level: string): void {
+  const fdatasync = (_fd: number, done: (error: null) => void) => setImmediate(done, null);
+  Object.assign(fs, { fdatasync });
+  syncBuiltinESMExports();
   const { pragma } = Sqlite.prototype;
   Sqlite.prototype.pragma = function (this: Sqlite.Database, source, options) {
-    const weaker = source === "synchronous = FULL" ? `synchronous = ${level}` : source;
+    const weaker = source.startsWith("synchronous = ") ? `synchronous = ${level}` : source;
     const answer: unknown = pragma.call(this, weaker, options);
     return source === "synchronous" ? 2 : answer;
   };
