@@ -182,4 +182,13 @@ describe("with a disk", () => {
     expect(group.hasUnsynced).toBe(false);
     expect(rows()).toEqual([1, 2]);
   });
+
+  test("close() waits for a running sync", async () => {
+    const waiting = group.write(insert(1));
+    const closed = group.close();
+    expect(await statesOf(closed)).toEqual(["waits"]);
+    syncs[0]?.resolve();
+    await closed;
+    expect(await waiting).toBe(1);
+  });
 });
