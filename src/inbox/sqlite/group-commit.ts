@@ -101,8 +101,8 @@ export class GroupCommit {
   readonly #db: Database;
   readonly #options: GroupCommitOptions;
   readonly #waiting: AnyWrite[][] = Object.values(PHASES).map(() => []);
-  /** Number of waiting writes. */
-  #count = 0;
+  /** Number of waiting writes that may not be lost. */
+  #toSync = 0;
   /** Groups that are committed, and wait for a sync. */
   #unsynced: Group[] = [];
   #isScheduled = false;
@@ -141,7 +141,7 @@ export class GroupCommit {
     }
     const write = new Write(work, committed, options);
     this.#waiting[write.phase]?.push(write as AnyWrite);
-    this.#count += 1;
+    if (!write.mayBeLost) this.#toSync += 1;
     // During a sync, what must be synced can wait for its end, because it needs the next sync.
     if (write.mayBeLost || this.#syncing === undefined) this.#schedule();
     return write.promise;
@@ -160,18 +160,18 @@ export class GroupCommit {
     this.#gather(performance.now());
   }
 
-  /** Commits once an event loop turn adds no writes, because a transaction costs as much as several writes. */
+  /** Commits once an event loop turn adds no writes to sync, because a sync costs as much as several writes. */
   #gather(since: number): void {
-    const count = this.#count;
+    const before = this.#toSync;
     setImmediate(() => {
-      if (this.#count > count && performance.now() - since < MAX_GATHER_MS) this.#gather(since);
+      if (this.#toSync > before && performance.now() - since < MAX_GATHER_MS) this.#gather(since);
       else this.#flush();
     });
   }
 
   #flush(): void {
     this.#isScheduled = false;
-    this.#count = 0;
+    this.#toSync = 0;
     const writes = this.#waiting.flatMap((phase) => phase.splice(0));
     if (writes.length === 0) return;
     const error = this.#commit(writes);
@@ -242,7 +242,7 @@ export class GroupCommit {
       if (error !== undefined) this.#hasUnsynced = true;
     }
     this.#syncing = undefined;
-    if (this.#count > 0) this.#schedule();
+    if (this.#toSync > 0) this.#schedule();
   }
 
   #fail(writes: readonly AnyWrite[], error: unknown): void {
