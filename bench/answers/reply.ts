@@ -30,6 +30,7 @@ const ours: Figure = {
 /** The bot replies to each delivery with a message. The peer is a bot that stores neither events nor steps. */
 export const benchmark: Benchmark = {
   title: "5,000 deliveries of one event, each with a reply, 64 connections (--quick: 1,000)",
+  warmUpRounds: 3,
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 1_000 : 5_000;
     const platform = new Child<BarePlatform>("processes/platform.ts", { side: "load" });

@@ -15,7 +15,7 @@ const MB = 2 ** 20;
 export const benchmark: Benchmark = {
   title: `memory of a bot that handles 1,000,000 waiting events from SQLite, CONCURRENCY=${LANES} (--quick: 50,000)`,
   quickRounds: 1,
-  warmUp: false,
+  warmUpRounds: 0,
   async prepare({ quick }): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
     const modules = join(await makeBot(folder), "node_modules");

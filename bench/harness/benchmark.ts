@@ -3,8 +3,11 @@ export interface Benchmark {
   readonly title: string;
   /** Rounds with `--quick`. The default is 3, but figures without a target need fewer. */
   readonly quickRounds?: number;
-  /** False if each sample starts new processes, which a warm-up round cannot warm up. */
-  readonly warmUp?: false;
+  /**
+   * Rounds that are discarded, because V8 has not optimized the code yet. Default 1. 0 if each sample starts new
+   * processes.
+   */
+  readonly warmUpRounds?: number;
   /** Starts the benchmark's processes. This time is not measured. */
   prepare(setting: Setting): Promise<Stage>;
 }

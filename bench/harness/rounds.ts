@@ -3,7 +3,7 @@ import type { Samples, Subject } from "./benchmark.ts";
 export type Measured = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Measures every subject once per round, after a warm-up round that is discarded. The order rotates from round to
+ * Measures every subject once per round, after warm-up rounds that are discarded. The order rotates from round to
  * round, so that other work on the machine affects all subjects equally.
  *
  * @param isWarm called before the first round that counts
@@ -11,10 +11,10 @@ export type Measured = ReadonlyMap<string, readonly number[]>;
 export async function measureRounds(
   subjects: readonly Subject[],
   rounds: number,
-  warmUp = true,
+  warmUpRounds = 1,
   isWarm: () => Promise<void> | undefined = () => undefined,
 ): Promise<Measured> {
-  if (warmUp) await measureRound(subjects);
+  for (let round = 0; round < warmUpRounds; round += 1) await measureRound(subjects);
   await isWarm();
   const measured = new Map<string, number[]>();
   for (let round = 0; round < rounds; round += 1) {

@@ -50,13 +50,14 @@ async function addTo(report: Report, named: Named, wanted: Wanted): Promise<Repo
 }
 
 async function measure({ name, benchmark }: Named, wanted: Wanted): Promise<Section> {
-  const { title, warmUp } = benchmark;
+  const { title, warmUpRounds } = benchmark;
   const stage = await benchmark.prepare({ quick: wanted.quick });
   let measured: Measured;
   const folder = wanted.profile ? profileFolder(name) : undefined;
   try {
     const isWarm = () => (folder === undefined ? undefined : startProfiles());
-    measured = await measureRounds(stage.subjects, roundsFor(wanted, benchmark), warmUp, isWarm);
+    const rounds = roundsFor(wanted, benchmark);
+    measured = await measureRounds(stage.subjects, rounds, warmUpRounds, isWarm);
     if (folder !== undefined) await stopProfiles(folder);
   } catch (error) {
     // After a failure, closing may fail as well. The first error explains the cause.

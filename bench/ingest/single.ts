@@ -40,6 +40,7 @@ const peers: Readonly<Record<string, FormatName>> = {
  */
 export const benchmark: Benchmark = {
   title: "10,000 deliveries of one event, 64 connections (--quick: 2,000)",
+  warmUpRounds: 3,
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 2_000 : 10_000;
     const ingest = new Ingest();

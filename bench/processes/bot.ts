@@ -18,13 +18,18 @@ export interface BotSetting {
 
 const folder = makeFolder();
 let bot: Bot;
+
+/** Otherwise, the bot would ask for its username once a minute, and let events wait for the response. */
+const returnProfile = () => Promise.resolve(Response.json({ username: "bench" }));
 let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 
 const handlers = {
   start: async ({ handler, env = {} }: BotSetting): Promise<string> => {
     const database = `file:${folder.file("bot.db")}`;
-    bot = new Bot({ loopGuard: false, env: { ...webhookEnv(database, "warn"), ...env } });
+    const own = env["SERVICE_BASE_URL"] === undefined ? { fetch: returnProfile } : {};
+    const environment = { ...webhookEnv(database, "warn"), ...env };
+    bot = new Bot({ loopGuard: false, env: environment, ...own });
     if (handler === "nothing") bot.on("dm.message", () => Promise.resolve());
     if (handler === "replies")
       bot.on("dm.message", (ctx) => ctx.reply(`You said: ${ctx.payload.excerpt}`));

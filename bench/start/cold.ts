@@ -21,7 +21,7 @@ const bots = [
 /** Compares the generated starter, which uses the packed service-bot, with a minimal Express server. */
 export const benchmark: Benchmark = {
   title: "the starter, from `node src/main.ts` to the first 200 from /readyz, and its memory",
-  warmUp: false,
+  warmUpRounds: 0,
   async prepare(setting): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
     const platform = new Child<BarePlatform>("processes/platform.ts", { side: "load" });

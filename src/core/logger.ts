@@ -1,4 +1,10 @@
-import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers } from "pino";
+import {
+  type Bindings,
+  type DestinationStream,
+  type Logger as PinoLogger,
+  pino,
+  stdSerializers,
+} from "pino";
 import { isShown, printableText, REDACTED, scrubber, showError } from "./safe-text.ts";
 
 /** A pino logger. */
@@ -18,7 +24,7 @@ export interface LoggerOptions {
 }
 
 /** Fields that may contain users' texts or secrets, at the top level of a log record and one level down. */
-const fields = [
+const HIDDEN: ReadonlySet<string> = new Set([
   "ctx",
   "payload",
   "messages",
@@ -33,13 +39,8 @@ const fields = [
   "webhookSecrets",
   "authorization",
   "signature",
-];
-
-/** Ensures that `log.info({ event })` in a handler does not log a user's message. */
-const redaction = {
-  paths: [...fields, ...fields.map((field) => `*.${field}`), 'headers["x-service-signature"]'],
-  censor: REDACTED,
-};
+  "x-service-signature",
+]);
 
 /**
  * Creates a logger that writes one JSON object per line. Users' texts are redacted by field, and secrets wherever they
@@ -47,20 +48,56 @@ const redaction = {
  */
 export function createLogger(options: LoggerOptions): Logger {
   const scrub = scrubber(options.secrets);
-  return pino(
+  const log = pino(
     {
       level: options.level,
       base: {},
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: redaction,
       serializers: { err: loggedError },
-      formatters: { level: (label) => ({ level: label }) },
+      // Pino's own `redact` takes a sixth of the processor time of an event.
+      formatters: { level: (label) => ({ level: label }), log: hideFields },
       hooks: {
         streamWrite: (line) => printableText(scrub(line)),
       },
     },
     options.destination ?? pino.destination({ fd: 1, sync: true }),
   );
+  // Children inherit these methods. Pino formats only the fields of each line.
+  const { child, setBindings } = log;
+  const hiding = {
+    child(bindings: Bindings, ...options: unknown[]): unknown {
+      return Reflect.apply(child, this, [hideFields(bindings), ...options]);
+    },
+    setBindings(bindings: Bindings): void {
+      Reflect.apply(setBindings, this, [hideFields(bindings)]);
+    },
+  };
+  return Object.assign(log, hiding);
+}
+
+/** Ensures that `log.info({ event })` in a handler does not log a user's message. */
+function hideFields(record: Record<string, unknown>): Record<string, unknown> {
+  return hide(record, (value, name) => {
+    // The serializer of `err` chooses the fields to log.
+    if (typeof value !== "object" || value === null || name === "err") return value;
+    return hide(value as Record<string, unknown>, (nested) => nested);
+  });
+}
+
+/** Returns the record itself if nothing in it changes. */
+function hide(
+  record: Record<string, unknown>,
+  inside: (value: unknown, name: string) => unknown,
+): Record<string, unknown> {
+  let copy: Record<string, unknown> | undefined;
+  for (const name in record) {
+    const value = record[name];
+    const shown = HIDDEN.has(name) && value !== undefined ? REDACTED : inside(value, name);
+    if (shown === value) continue;
+    copy ??= { ...record };
+    copy[name] = shown;
+  }
+  return copy ?? record;
 }
 
 /**

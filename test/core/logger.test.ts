@@ -122,7 +122,11 @@ describe("user text", () => {
     const { log, lines } = logger();
     log.info(fields, "x");
     log.child(fields).info("y");
-    expect(lines).toHaveLength(2);
+    log.child({ note: 1 }).child(fields).info("y");
+    const child = log.child({});
+    child.setBindings(fields);
+    child.info("y");
+    expect(lines).toHaveLength(4);
     for (const line of lines) {
       expect(line).not.toContain("pier");
       expect(line).toContain("[redacted]");
