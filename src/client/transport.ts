@@ -69,6 +69,7 @@ function send(
     request.on("error", (error) => reject(isHandshaking() ? toHandshakeError(error) : error));
     request.on("close", () => {
       signal.removeEventListener("abort", abort);
+      if (response !== undefined) return;
       // No response and no error arrive if the connection has switched to another protocol.
       reject(new Error("the connection closed before a response arrived"));
     });
