@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Agent, get, type RequestListener, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Listening, listen } from "../faces/core.ts";
@@ -44,6 +45,16 @@ describe("listening", () => {
     expect(error).toMatchObject({ code: "ADDRESS_IN_USE" });
     expect((error as Error).message).toMatch(new RegExp(`${port}.*PORT`));
   });
+});
+
+test("a client that closes its side of the connection gets the response", async () => {
+  const server = await open(async (request, response) => {
+    await once(request.socket, "end");
+    response.end("hello");
+  });
+  const socket = await dial(server);
+  socket.end("GET / HTTP/1.1\r\nhost: bot\r\n\r\n");
+  expect(await text(socket)).toContain("hello");
 });
 
 async function askTwice() {
