@@ -2,6 +2,7 @@ import {
   type Bindings,
   type DestinationStream,
   type Logger as PinoLogger,
+  type LoggerOptions as PinoOptions,
   pino,
   stdSerializers,
 } from "pino";
@@ -65,8 +66,9 @@ export function createLogger(options: LoggerOptions): Logger {
   // Children inherit these methods. Pino formats only the fields of each line.
   const { child, setBindings } = log;
   const hiding = {
-    child(bindings: Bindings, ...options: unknown[]): unknown {
-      return Reflect.apply(child, this, [hideFields(bindings), ...options]);
+    child(bindings: Bindings, options?: ChildOptions): unknown {
+      const own = options === undefined ? [] : [hideAfter(options)];
+      return Reflect.apply(child, this, [hideFields(bindings), ...own]);
     },
     setBindings(bindings: Bindings): void {
       Reflect.apply(setBindings, this, [hideFields(bindings)]);
@@ -76,28 +78,62 @@ export function createLogger(options: LoggerOptions): Logger {
 }
 
 /** Ensures that `log.info({ event })` in a handler does not log a user's message. */
-function hideFields(record: Record<string, unknown>): Record<string, unknown> {
-  return hide(record, (value, name) => {
-    // The serializer of `err` chooses the fields to log.
-    if (typeof value !== "object" || value === null || name === "err") return value;
-    return hide(value as Record<string, unknown>, (nested) => nested);
-  });
+function hideFields(record: object): Record<string, unknown> {
+  // The serializer of `err` chooses the fields to log.
+  return hide(record, (value, name) => (name === "err" ? value : hideInside(value)));
+}
+
+/** Hides the fields of an object as JSON shows it. */
+function hideInside(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const { toJSON }: { readonly toJSON?: unknown } = value;
+  try {
+    const shown: unknown = typeof toJSON === "function" ? Reflect.apply(toJSON, value, []) : value;
+    return typeof shown === "object" && shown !== null ? hide(shown, (nested) => nested) : shown;
+  } catch {
+    // Pino cannot serialize the value either, and logs that instead.
+    return value;
+  }
 }
 
 /** Returns the record itself if nothing in it changes. */
 function hide(
-  record: Record<string, unknown>,
+  record: object,
   inside: (value: unknown, name: string) => unknown,
 ): Record<string, unknown> {
+  const fields = record as Record<string, unknown>;
   let copy: Record<string, unknown> | undefined;
-  for (const name in record) {
-    const value = record[name];
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
     const shown = HIDDEN.has(name) && value !== undefined ? REDACTED : inside(value, name);
     if (shown === value) continue;
-    copy ??= { ...record };
+    copy ??= { ...fields };
     copy[name] = shown;
   }
-  return copy ?? record;
+  return copy ?? fields;
+}
+
+type ChildOptions = Pick<PinoOptions, "serializers" | "formatters">;
+
+/** Hides the fields in what a child's own serializers and formatters return. */
+function hideAfter(options: ChildOptions): ChildOptions {
+  const { serializers = {}, formatters = {} } = options;
+  const after = <A, B>(first: (value: A) => B, second: (value: B) => B) => {
+    return (value: A) => second(first(value));
+  };
+  const own = Reflect.ownKeys(serializers).map((name) => {
+    return [name, after(Reflect.get(serializers, name), hideInside)];
+  });
+  const { log, bindings } = formatters;
+  return {
+    ...options,
+    ...(own.length > 0 && { serializers: Object.fromEntries(own) }),
+    formatters: {
+      ...formatters,
+      ...(log && { log: after(log, hideFields) }),
+      ...(bindings && { bindings: after(bindings, hideFields) }),
+    },
+  };
 }
 
 /**
@@ -105,7 +141,7 @@ function hide(
  * error that is already serialized stays unchanged.
  */
 function loggedError(thrown: unknown): unknown {
-  if (isShown(thrown)) return thrown;
+  if (isShown(thrown)) return hideInside(thrown);
   const shown = showError(thrown, (text) => text);
   if (!(thrown instanceof Error)) return shown;
   const { message, stack } = stdSerializers.err(thrown);

@@ -133,6 +133,54 @@ describe("user text", () => {
     }
   });
 
+  class Shown {
+    readonly payload = words;
+    toJSON() {
+      return { id: 1, text: this.payload };
+    }
+  }
+
+  test.each<[string, (log: Logger) => void]>([
+    ["toJSON", (log) => log.info({ shown: new Shown() }, "x")],
+    [
+      "a child's serializer",
+      (log) => {
+        const serializers = { request: () => ({ body: words }) };
+        log.child({}, { serializers }).info({ request: 1 }, "x");
+      },
+    ],
+    [
+      "a child's formatter",
+      (log) => {
+        const formatters = { log: (record: object) => ({ ...record, text: words }) };
+        log.child({}, { formatters }).info({ note: 1 }, "x");
+      },
+    ],
+    [
+      "a child's formatter of its fields",
+      (log) => {
+        const formatters = { bindings: (fields: object) => ({ ...fields, text: words }) };
+        log.child({ note: 1 }, { formatters }).info("x");
+      },
+    ],
+  ])("is hidden in what %s returns", (_name, write) => {
+    const { log, lines } = logger();
+    write(log);
+    expect(lines[0]).toContain("[redacted]");
+    expect(lines[0]).not.toContain("pier");
+  });
+
+  test("a field that cannot be serialized does not break the line", () => {
+    const { log, lines } = logger();
+    const broken = {
+      toJSON() {
+        throw new Error("no");
+      },
+    };
+    log.info({ broken }, "x");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "info", msg: "x" });
+  });
+
   test("everything else stays", () => {
     const { log, lines } = logger();
     log.info({ event }, "x");

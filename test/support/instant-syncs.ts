@@ -1,4 +1,7 @@
-import { WalSync } from "../faces/inbox-sqlite.ts";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 
 // A manual clock does not wait for the disk. The power loss tests check the real syncs.
-WalSync.prototype.sync = () => Promise.resolve();
+const fdatasync = (_fd: number, done: (error: null) => void) => queueMicrotask(() => done(null));
+Object.assign(fs, { fdatasync });
+syncBuiltinESMExports();

@@ -80,6 +80,8 @@ export interface GroupCommitOptions {
   readonly memory?: TransactionMemory;
   /** Makes every commit so far durable. Without it, commits must be durable by themselves. */
   readonly disk?: { sync(): Promise<void> } | undefined;
+  /** Called when a sync fails. Its writes are committed, although their callers see an error. */
+  readonly onSyncFailed?: () => void;
   /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
@@ -239,7 +241,9 @@ export class GroupCommit {
         if (error === undefined) for (const write of writes) write.settle();
         else this.#fail(writes, error);
       }
-      if (error !== undefined) this.#hasUnsynced = true;
+      if (error === undefined) continue;
+      this.#hasUnsynced = true;
+      this.#options.onSyncFailed?.();
     }
     this.#syncing = undefined;
     if (this.#toSync > 0) this.#schedule();

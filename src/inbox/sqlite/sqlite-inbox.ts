@@ -20,7 +20,7 @@ import { GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
 import { Lanes } from "./lanes.ts";
-import { MEMORY, type OpenFile, openFile } from "./open.ts";
+import { asUnusable, MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { OtherWriters, SqliteStore } from "./store.ts";
 import { readStore } from "./store-error.ts";
@@ -82,8 +82,11 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
     const lanes = new Lanes(db, { history, effects, clock });
-    const wal = options.file === MEMORY ? undefined : new WalSync(db);
-    const group = new GroupCommit(db, { memory: lanes, disk: wal, bot: options.bot });
+    const wal = openWal(options.file, file);
+    const group = new GroupCommit(db, {
+      ...{ memory: lanes, disk: wal, bot: options.bot },
+      onSyncFailed: () => this.#recountIfReadable(),
+    });
     const intake = new Intake(db, group, lanes, clock);
     const store = new SqliteStore({
       db,
@@ -234,19 +237,26 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   #tick(): void {
     this.#tickLater();
-    try {
-      this.#others.look(() => {
-        this.#pending = this.#store.countPending();
-        this.announce();
-      });
-    } catch {
-      // The store is unavailable. Writes report the failure, and the next check follows soon.
-    }
+    this.#recountIfReadable(this.#others);
     if (!this.#group.hasUnsynced) return;
     // The next tick tries again. The next outcome reports the failure.
     void this.#intake
       .write((now) => this.#lanes.write(LANES_PER_WRITE, now))
       .catch(() => undefined);
+  }
+
+  /** @param others recounts only if these have committed since the last successful look */
+  #recountIfReadable(others?: OtherWriters): void {
+    const recount = () => {
+      this.#pending = this.#store.countPending();
+      this.announce();
+    };
+    try {
+      if (others === undefined) recount();
+      else others.look(recount);
+    } catch {
+      // The store is unavailable. Writes report the failure, and the next check follows soon.
+    }
   }
 
   readonly #countStored = ({ stored, unusable }: PutResult): void => {
@@ -267,6 +277,16 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     if (this.#disk === undefined) return undefined;
     const { free, minFree } = this.#disk;
     return { ...sizesOf(this.#path), free, minFree };
+  }
+}
+
+function openWal(path: string, file: OpenFile): WalSync | undefined {
+  if (path === MEMORY) return undefined;
+  try {
+    return new WalSync(file.db);
+  } catch (error) {
+    file.close();
+    throw asUnusable(path, error);
   }
 }
 
