@@ -218,9 +218,10 @@ export class GroupCommit {
 
   /** Settles a committed group's writes. Those that may not be lost wait for a sync. */
   #settle({ writes, startedAt }: Group): void {
-    this.#hasUnsynced = this.#options.disk !== undefined;
-    const unsynced = this.#hasUnsynced ? writes.filter(({ mayBeLost }) => !mayBeLost) : [];
-    for (const write of writes) if (unsynced.length === 0 || write.mayBeLost) write.settle();
+    const hasDisk = this.#options.disk !== undefined;
+    this.#hasUnsynced = hasDisk;
+    const unsynced = writes.filter(({ mayBeLost }) => hasDisk && !mayBeLost);
+    for (const write of writes) if (write.mayBeLost || !hasDisk) write.settle();
     if (unsynced.length === 0) {
       this.#publish(startedAt);
       return;
