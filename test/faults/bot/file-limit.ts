@@ -12,6 +12,8 @@ export function limitFile(): (disk: "full" | "free") => void {
     return exec.call(this, sql);
   };
   return (disk) => {
+    // Free pages within the file would be room.
+    if (disk === "full") inbox?.pragma("incremental_vacuum");
     // SQLite raises a limit that is too low to the file's current size.
     inbox?.pragma(`max_page_count = ${disk === "full" ? 1 : UNLIMITED}`);
   };
