@@ -16,11 +16,11 @@ export interface BotSetting {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const folder = makeFolder();
-let bot: Bot;
-
 /** Otherwise, the bot would ask for its username once a minute, and let events wait for the response. */
 const returnProfile = () => Promise.resolve(Response.json({ username: "bench" }));
+
+const folder = makeFolder();
+let bot: Bot;
 let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 

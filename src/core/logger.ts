@@ -127,7 +127,7 @@ function hideAfter(options: ChildOptions): ChildOptions {
   const { log, bindings } = formatters;
   return {
     ...options,
-    ...(own.length > 0 && { serializers: Object.fromEntries(own) }),
+    serializers: Object.fromEntries(own),
     formatters: {
       ...formatters,
       ...(log && { log: after(log, hideFields) }),

@@ -9,7 +9,7 @@
  *
  * Promises settle once the data is committed. A power loss may undo outcomes, claims and results of direct messages for
  * about a second. Everything else is durable. If the store does not respond, every method rejects with a
- * `ServiceBotError` STORE_UNAVAILABLE and has written nothing.
+ * `ServiceBotError` STORE_UNAVAILABLE and has written nothing, unless only the sync of a file has failed.
  */
 
 import type { AnyEvent } from "../events/types.ts";

@@ -1,10 +1,10 @@
 import fs, { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { RestoreMark } from "../faces/inbox.ts";
 import { backUpFile, restoreFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
+import { replaceFs } from "../support/replaced-fs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const mark: RestoreMark = { at: 1_800_000_000_000 };
@@ -45,14 +45,7 @@ function breakDisk(call: Call, when: (path: unknown, to: unknown) => boolean = (
     if (when(path, to)) throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
     return real(path, to);
   };
-  Object.assign(fs, { [call]: broken });
-  syncBuiltinESMExports();
-  onTestFinished(() => repair(call, real));
-}
-
-function repair(call: Call, real: unknown): void {
-  Object.assign(fs, { [call]: real });
-  syncBuiltinESMExports();
+  replaceFs({ [call]: broken });
 }
 
 const names = () => readdirSync(folder).filter((name) => !/-lock$|^backups$/.test(name));

@@ -1,11 +1,11 @@
 import fs, { readFileSync, symlinkSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { openFile, SqliteInbox, WalSync } from "../faces/inbox-sqlite.ts";
+import { openFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
+import { replaceFs } from "../support/replaced-fs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const LEASE = 30_000;
@@ -23,23 +23,12 @@ function open(path: string, maxBacklog?: number): SqliteInbox {
   return inbox;
 }
 
-/** Replaces functions of `node:fs` until the test ends. */
-function replace(functions: Partial<Record<"fdatasync" | "writeSync", unknown>>): void {
-  const { fdatasync, writeSync } = fs;
-  Object.assign(fs, functions);
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    Object.assign(fs, { fdatasync, writeSync });
-    syncBuiltinESMExports();
-  });
-}
-
 /** Makes syncs fail while `isBroken` returns true. */
 function breakSyncs(isBroken: () => boolean): void {
   const error = Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
   const fdatasync = (_fd: number, done: (error: Error | null) => void) =>
     queueMicrotask(() => done(isBroken() ? error : null));
-  replace({ fdatasync });
+  replaceFs({ fdatasync });
 }
 
 test.skipIf(process.platform === "win32")("an inbox behind a symbolic link is synced", async () => {
@@ -59,7 +48,7 @@ test("after a failed sync, the WAL is written again before the next one", async 
   });
   const written: Buffer[] = [];
   const { writeSync } = fs;
-  replace({
+  replaceFs({
     writeSync: (fd: number, bytes: Buffer, offset: number, length: number, at: number) => {
       calls.push("write");
       written.push(Buffer.from(bytes.subarray(offset, offset + length)));
@@ -78,19 +67,15 @@ test("after a failed sync, the WAL is written again before the next one", async 
 });
 
 test("while the WAL may be incomplete on disk, no commit checkpoints it", async () => {
-  const { db, close } = openFile(file);
-  const wal = new WalSync(db);
-  onTestFinished(() => {
-    wal.close();
-    close();
-  });
+  const { db, wal, close } = openFile(file);
+  onTestFinished(close);
   const pages = () => db.pragma("wal_autocheckpoint", { simple: true });
   let isBroken = true;
   breakSyncs(() => isBroken);
-  await expect(wal.sync()).rejects.toMatchObject({ code: "EIO" });
+  await expect(wal?.sync()).rejects.toMatchObject({ code: "EIO" });
   expect(pages()).toBe(0);
   isBroken = false;
-  await wal.sync();
+  await wal?.sync();
   expect(pages()).toBe(1_000);
 });
 

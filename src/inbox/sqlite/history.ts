@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { AttemptRecord } from "../admin.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
+import { MARK_LANES } from "./lane-memory.ts";
 
 type NamedValues = [Readonly<Record<string, unknown>>];
 
@@ -35,7 +36,7 @@ const statementsOf = (db: Database) => ({
      ON CONFLICT (key) DO UPDATE
        SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
   ),
-  mark: db.prepare<[at: string]>("UPDATE cursor SET position = ? WHERE name = 'lanes'"),
+  markLanes: db.prepare<[at: string]>(MARK_LANES),
   lastWrite: db.prepare<[], { readonly at: number | null }>(
     `SELECT max(at) AS at FROM (
        SELECT (SELECT received_at FROM event ORDER BY seq DESC LIMIT 1) AS at
@@ -97,7 +98,7 @@ export class History {
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
     this.#sql.restoreLanes.run();
-    this.#sql.mark.run(String(now));
+    this.#sql.markLanes.run(String(now));
     this.#sql.wakeAll.run(now, now);
   }
 }

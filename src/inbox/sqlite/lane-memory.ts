@@ -41,6 +41,9 @@ export interface Lane extends Linked<Lane> {
   changedIn: number;
 }
 
+/** Records until when the rows of the lanes include every event that has ended. */
+export const MARK_LANES = "UPDATE cursor SET position = ? WHERE name = 'lanes'";
+
 /** Maximum number of lanes in memory. Idle lanes beyond it are read again when they are needed. */
 const MAX_LANES = 10_000;
 
@@ -67,9 +70,7 @@ const statementsIn = (db: Database) => ({
      ON CONFLICT (key) DO UPDATE
        SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
   ),
-  mark: db.prepare<[at: string | null]>(
-    "UPDATE cursor SET position = coalesce(?, position) WHERE name = 'lanes'",
-  ),
+  markLanes: db.prepare<[at: string]>(MARK_LANES),
   // A lane that waits for a retry keeps its time, because order matters more than speed.
   wake: db.prepare<[key: string, at: number]>(
     `INSERT INTO lane (key, ready_at) VALUES (?, ?)
@@ -224,7 +225,7 @@ export class LaneMemory {
 
   /**
    * Writes the rows of up to `limit` lanes. A round writes all lanes in key order, because neighbouring rows share a
-   * page. After a round, the rows include every event that ended before it. Always changes the file.
+   * page. After a round, the rows include every event that ended before it.
    */
   write(limit: number, now: number): void {
     if (this.#round.length === 0) {
@@ -232,7 +233,7 @@ export class LaneMemory {
       this.#roundSince = now;
     }
     for (const lane of this.#round.splice(-limit)) this.#write(lane);
-    this.#sql.mark.run(this.#round.length === 0 ? String(this.#roundSince) : null);
+    if (this.#round.length === 0) this.#sql.markLanes.run(String(this.#roundSince));
   }
 
   /** Moves all lanes but the leased ones into the file, because other statements are about to use the rows. */

@@ -7,6 +7,7 @@ import { messageOf, ServiceBotError } from "../../errors.ts";
 import { refuseMarked } from "../sql/marks.ts";
 import { permissionRemedy, takeLock } from "./lock.ts";
 import { dialect, execute } from "./store.ts";
+import { WalSync } from "./wal-sync.ts";
 
 export const MEMORY = ":memory:";
 
@@ -33,6 +34,8 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export interface OpenFile {
   readonly db: Database;
+  /** Absent for a database in memory. */
+  readonly wal: WalSync | undefined;
   close(): void;
 }
 
@@ -49,12 +52,14 @@ interface Versions {
 export function openFile(file: string): OpenFile {
   const lock = file === MEMORY ? undefined : takeLock(resolve(file));
   let db: Database | undefined;
+  let wal: WalSync | undefined;
   try {
     if (file !== MEMORY) makePrivateFile(file);
     db = new Sqlite(file);
     configure(db, file);
     migrate(db, MIGRATIONS, (versions) => tooNew(file, versions));
     execute(db, refuseMarked(dialect, file));
+    if (file !== MEMORY) wal = new WalSync(db);
   } catch (error) {
     db?.close();
     lock?.close();
@@ -63,7 +68,9 @@ export function openFile(file: string): OpenFile {
   const opened = db;
   return {
     db: opened,
+    wal,
     close() {
+      wal?.close();
       opened.close();
       lock?.close();
     },

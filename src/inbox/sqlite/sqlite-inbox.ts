@@ -20,11 +20,10 @@ import { GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
 import { Lanes } from "./lanes.ts";
-import { asUnusable, MEMORY, type OpenFile, openFile } from "./open.ts";
+import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { OtherWriters, SqliteStore } from "./store.ts";
 import { readStore } from "./store-error.ts";
-import { WalSync } from "./wal-sync.ts";
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. A missing folder is created. */
@@ -56,7 +55,6 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly shared = undefined;
   readonly #path: string;
   readonly #file: OpenFile;
-  readonly #wal: WalSync | undefined;
   readonly #clock: Clock;
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
@@ -78,14 +76,15 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
   constructor(options: SqliteInboxOptions) {
     const file = openFile(options.file);
-    const { db } = file;
+    const { db, wal } = file;
     const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
     const lanes = new Lanes(db, { history, effects, clock });
-    const wal = openWal(options.file, file);
+    // From here on, the group commit syncs.
+    if (wal !== undefined) db.pragma("synchronous = NORMAL");
     const group = new GroupCommit(db, {
       ...{ memory: lanes, disk: wal, bot: options.bot },
-      onSyncFailed: () => this.#recountIfReadable(),
+      onSyncFailed: () => ifReadable(this.#recount),
     });
     const intake = new Intake(db, group, lanes, clock);
     const store = new SqliteStore({
@@ -97,7 +96,6 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     // The lock makes this process the only owner.
     super({ store, sweepPhases: sweepPhases(db), owner: "" });
     this.#path = options.file;
-    this.#wal = wal;
     this.#file = file;
     this.#clock = clock;
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
@@ -206,11 +204,9 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   async close(): Promise<void> {
     if (!this.#file.db.open) return;
     this.#cancelTick();
-    const written = this.#intake.writeWithLanes(() => undefined);
     // If this write fails, the next startup rebuilds the lanes.
-    written.catch(() => undefined);
+    void this.#intake.writeWithLanes(() => undefined).catch(() => undefined);
     await this.#group.close();
-    this.#wal?.close();
     this.#file.close();
   }
 
@@ -237,7 +233,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   #tick(): void {
     this.#tickLater();
-    this.#recountIfReadable(this.#others);
+    ifReadable(() => this.#others.look(this.#recount));
     if (!this.#group.hasUnsynced) return;
     // The next tick tries again. The next outcome reports the failure.
     void this.#intake
@@ -245,19 +241,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
       .catch(() => undefined);
   }
 
-  /** @param others recounts only if these have committed since the last successful look */
-  #recountIfReadable(others?: OtherWriters): void {
-    const recount = () => {
-      this.#pending = this.#store.countPending();
-      this.announce();
-    };
-    try {
-      if (others === undefined) recount();
-      else others.look(recount);
-    } catch {
-      // The store is unavailable. Writes report the failure, and the next check follows soon.
-    }
-  }
+  readonly #recount = (): void => {
+    this.#pending = this.#store.countPending();
+    this.announce();
+  };
 
   readonly #countStored = ({ stored, unusable }: PutResult): void => {
     this.#pending += stored.length - unusable;
@@ -280,13 +267,11 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 }
 
-function openWal(path: string, file: OpenFile): WalSync | undefined {
-  if (path === MEMORY) return undefined;
+function ifReadable(check: () => void): void {
   try {
-    return new WalSync(file.db);
-  } catch (error) {
-    file.close();
-    throw asUnusable(path, error);
+    check();
+  } catch {
+    // The store is unavailable. Writes report the failure, and the next check follows soon.
   }
 }
 

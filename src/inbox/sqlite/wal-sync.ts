@@ -21,7 +21,6 @@ export class WalSync {
     this.#db = db;
     // Windows syncs only files that are open for writing. SQLite keeps the WAL until the last connection closes.
     this.#fd = openSync(`${pathOf(db)}-wal`, "r+");
-    db.pragma("synchronous = NORMAL");
   }
 
   /** Resolves once everything that was committed before the call is on disk. */
