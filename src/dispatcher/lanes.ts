@@ -3,7 +3,6 @@ import type { BackoffOptions, Random } from "../core/clock.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { AnyEvent } from "../events/types.ts";
 import type { Claim, ClaimRooms } from "../inbox/inbox.ts";
 import { traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Steps, type StepsOptions } from "../steps/steps.ts";
@@ -13,9 +12,11 @@ import {
   type DeadOutcome,
   decideOutcome,
   describeError,
+  EndedRun,
   type Outcome,
   type OutcomeOptions,
   type RetryPolicy,
+  type RunResult,
   recordOutcome,
   stopping,
 } from "./outcome.ts";
@@ -92,15 +93,7 @@ export class Lanes {
   begin(claim: Claim, since: number): void {
     const older = this.#lanes.get(claim.lane);
     older?.abort.abort(leaseLost(claim));
-    const run: LaneRun = {
-      claim,
-      abort: this.#abortBefore(claim),
-      hasPlace: this.limits.enter(claim.type),
-      since,
-      done: undefined,
-      previous: undefined,
-      next: undefined,
-    };
+    const run = new LaneRun(claim, this.#abortBefore(claim), this.limits.enter(claim.type), since);
     this.#running.add(run);
     this.#lanes.set(claim.lane, run);
     run.done = this.#advanceLane(run, older?.done);
@@ -167,14 +160,11 @@ export class Lanes {
     const { clock } = this.#options;
     const started = clock.now();
     try {
-      const { outcome, event } = run.hasPlace ? await this.#run(run) : skipped;
-      if (work !== undefined) completeWork(work, outcome);
+      const result = run.hasPlace ? await this.#run(run) : skipped;
       const ms = clock.now() - started;
       const mayContinue = () => this.#mayContinueLane(run);
-      const ended = { claim, event, outcome, ms, mayContinue };
-      const recorded = await recordOutcome(ended, this.#outcomeOptions);
-      if (work !== undefined) completeWork(work, recorded.outcome);
-      return recorded.next;
+      const ended = new EndedRun(claim, result, ms, mayContinue, work);
+      return await recordOutcome(ended, this.#outcomeOptions);
     } finally {
       if (run.hasPlace) this.limits.leave(claim.type);
     }
@@ -191,7 +181,7 @@ export class Lanes {
     return clock.now() - since < (isAlone ? leaseMs / 3 : MAX_TURN_MS);
   }
 
-  async #run(lane: LaneRun): Promise<HandledEvent> {
+  async #run(lane: LaneRun): Promise<RunResult> {
     const { claim, abort } = lane;
     const { maxAttempts = this.#options.maxAttempts } = this.#options.types.optionsFor(claim.type);
     // An attempt is counted before its handlers run. An attempt beyond the limit means that the process crashed in
@@ -278,7 +268,9 @@ export class Lanes {
   }
 }
 
-interface LaneRun extends Linked<LaneRun> {
+class LaneRun implements Linked<LaneRun> {
+  previous: LaneRun | undefined;
+  next: LaneRun | undefined;
   claim: Claim;
   abort: Abort;
   /** True if the event occupies one of its type's slots. */
@@ -286,21 +278,16 @@ interface LaneRun extends Linked<LaneRun> {
   /** Time when the lane was claimed, on the dispatcher's clock. */
   readonly since: number;
   done: Promise<void> | undefined;
+
+  constructor(claim: Claim, abort: Abort, hasPlace: boolean, since: number) {
+    this.claim = claim;
+    this.abort = abort;
+    this.hasPlace = hasPlace;
+    this.since = since;
+  }
 }
 
-/** Result of a run. The event is missing if its handlers did not start. */
-interface HandledEvent {
-  readonly outcome: Outcome;
-  readonly event?: AnyEvent | undefined;
-}
-
-const skipped: HandledEvent = { outcome: { kind: "skipped" } };
-
-function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
-  work.outcome = outcome.kind;
-  // An event that is released for later did not cause the failure.
-  if (outcome.kind === "retry" || outcome.kind === "dead") work.error = outcome.error;
-}
+const skipped: RunResult = { outcome: { kind: "skipped" } };
 
 function leaseLost(claim: Claim): ServiceBotError {
   return new ServiceBotError(

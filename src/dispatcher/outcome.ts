@@ -24,7 +24,7 @@ import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Effects } from "../inbox/effects.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
-import { channels } from "../observe/channels.ts";
+import { channels, type WorkMessages } from "../observe/channels.ts";
 import type { Conflicts } from "./conflicts.ts";
 
 /** Outcome of a run. All times are in ms. */
@@ -147,11 +147,17 @@ export interface OutcomeOptions {
   readonly bot?: object | undefined;
 }
 
-export interface EndedRun {
+/** Result of a run. The event is missing if its handlers did not start. */
+export interface RunResult {
+  readonly outcome: Outcome;
+  readonly event?: AnyEvent | undefined;
+}
+
+export class EndedRun {
   readonly claim: Claim;
+  readonly outcome: Outcome;
   /** `undefined` if the handlers did not start. */
   readonly event: AnyEvent | undefined;
-  readonly outcome: Outcome;
   /** Duration of the run. */
   readonly ms: number;
   /**
@@ -159,6 +165,29 @@ export interface EndedRun {
    * between tries.
    */
   readonly mayContinue: () => boolean;
+  /** The run's message on its tracing channel. */
+  readonly work: WorkMessages["run"] | undefined;
+
+  constructor(
+    claim: Claim,
+    { outcome, event }: RunResult,
+    ms: number,
+    mayContinue: () => boolean,
+    work: WorkMessages["run"] | undefined,
+  ) {
+    this.claim = claim;
+    this.outcome = outcome;
+    this.event = event;
+    this.ms = ms;
+    this.mayContinue = mayContinue;
+    this.work = work;
+  }
+
+  /** Returns the same run with another outcome. */
+  with(outcome: Outcome): EndedRun {
+    const { claim, event, ms, mayContinue, work } = this;
+    return new EndedRun(claim, { outcome, event }, ms, mayContinue, work);
+  }
 }
 
 /** Maximum length of a dead letter's error, in characters. */
@@ -170,21 +199,18 @@ const MAX_WRITE_ATTEMPTS_AT_THE_END = 5;
 /** Pattern that matches the error codes of service-bot, the platform and Node. A handler's own code may be any text. */
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
-export interface RecordedOutcome {
-  readonly outcome: Outcome;
-  /** The next claim to handle. */
-  readonly next: Claim | undefined;
-}
-
 /**
  * Records a run's outcome and publishes it. If another run has changed a state that this run read, nothing is written
  * and the event runs again after a short delay.
+ *
+ * @returns the next claim to handle
  */
 export async function recordOutcome(
   run: EndedRun,
   options: OutcomeOptions,
-): Promise<RecordedOutcome> {
-  const { outcome, claim, event } = run;
+): Promise<Claim | undefined> {
+  const { outcome, claim, event, work } = run;
+  if (work !== undefined) completeWork(work, outcome);
   const error = "error" in outcome ? describeError(outcome.error, event, options.scrub) : undefined;
   let written: Advance;
   try {
@@ -194,11 +220,17 @@ export async function recordOutcome(
     if (!isOurs(conflict, "STATE_CONFLICT")) throw conflict;
     const delayMs = options.conflicts.note(claim);
     const released: Outcome = { kind: "release", delayMs, error: conflict };
-    return await recordOutcome({ ...run, outcome: released }, options);
+    return await recordOutcome(run.with(released), options);
   }
   if (!isConflict(outcome)) options.conflicts.forget(claim);
   publish(run, written.held, error, options.bot);
-  return { outcome, next: written.next };
+  return written.next;
+}
+
+function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
+  work.outcome = outcome.kind;
+  // An event that is released for later did not cause the failure.
+  if (outcome.kind === "retry" || outcome.kind === "dead") work.error = outcome.error;
 }
 
 function isConflict(outcome: Outcome): boolean {

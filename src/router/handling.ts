@@ -5,7 +5,8 @@ import type { LaneOf } from "../events/lane.ts";
 import { isOwn } from "../events/own.ts";
 import type { Job } from "../steps/step.ts";
 import { type Chain, Route } from "./chain.ts";
-import { createContext, type WriteEnd } from "./context.ts";
+import { type ContextOptions, createContext, type WriteEnd } from "./context.ts";
+import type { EffectsContextOptions } from "./effects.ts";
 import { LoopGuard, type LoopGuardOptions, OwnAccount } from "./loops.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 import type { Routes } from "./routes.ts";
@@ -49,7 +50,7 @@ interface LastWord {
   readonly after: Route | undefined;
 }
 
-export class HandlerRun {
+export class HandlerRun implements ContextOptions {
   readonly #job: Job;
   readonly #handling: Handling;
   /** `undefined` until the handlers start. */
@@ -73,16 +74,11 @@ export class HandlerRun {
    * does not await them. Fails if any of them fails.
    */
   run(): Promise<void> {
-    const { routes, client, account, state: stateSchema } = this.#handling;
+    const { routes, client, account } = this.#handling;
     const lastWord = this.#lastWord;
     if (lastWord === undefined && !this.#isWanted()) return Promise.resolve();
     const tasks = new PendingTasks();
-    const context = createContext(this.#job, client, tasks, {
-      onWrite: (write) => this.#noteWrite(write),
-      // A boundary's steps need their own names, because the handlers' steps have used the unprefixed names.
-      prefix: lastWord === undefined ? "" : "catch/",
-      effects: { stateSchema, handledTypes: routes.handledTypes },
-    });
+    const context = createContext(this.#job, client, tasks, this);
     const route = lastWord?.after?.continueWith(context) ?? new Route(context, account.username);
     this.#route = route;
     return tasks.run(() => (lastWord === undefined ? routes.run(route) : lastWord.chain(route)));
@@ -125,7 +121,17 @@ export class HandlerRun {
     return { begin: (job) => new HandlerRun(job, this.#handling, lastWord) };
   }
 
-  #noteWrite({ kind, result }: WriteEnd): void {
+  /** A boundary's steps need their own names, because the handlers' steps have used the unprefixed names. */
+  get prefix(): string {
+    return this.#lastWord === undefined ? "" : "catch/";
+  }
+
+  get effects(): EffectsContextOptions {
+    const { routes, state: stateSchema } = this.#handling;
+    return { stateSchema, handledTypes: routes.handledTypes };
+  }
+
+  onWrite({ kind, result }: WriteEnd): void {
     const { account, guard } = this.#handling;
     account.noteWrite(result);
     guard?.noteAnswer(this.#job.event, { isPost: kind === "post" });

@@ -1,6 +1,6 @@
 import type { Claim, ClaimRooms } from "../inbox.ts";
 import { remakeLanes } from "../sql/decisions.ts";
-import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
+import { HeadClaim, type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { query } from "../sql/store.ts";
 import type { Database } from "./database.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
@@ -217,9 +217,9 @@ export class Claims {
     for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
       await this.#besides(this.#mend(key, fence));
     }
-    const claims = (admitted === undefined ? usual : [admitted, ...usual]).map((row) =>
-      toClaim({ ...row, lane: row.key }, row),
-    );
+    const claims = (admitted === undefined ? usual : [admitted, ...usual]).map((row) => {
+      return new HeadClaim({ lane: row.key, fence: row.fence, late: row.late }, row);
+    });
     for (const claim of claims) this.#ledger.add(claim);
     return claims;
   }

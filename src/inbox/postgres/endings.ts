@@ -2,7 +2,7 @@ import type { AttemptRecord } from "../admin.ts";
 import type { Effects } from "../effects.ts";
 import type { Advance, Claim } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
-import { type HeadRow, MAX_HISTORY, SUSPECT_CRASHES, toClaim } from "../sql/sql-inbox.ts";
+import { HeadClaim, type HeadRow, MAX_HISTORY, SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
 import { query, type Script, type SqlStore } from "../sql/store.ts";
 import { HELD, is, lockHeld, rowsOf, SORTED } from "./claims.ts";
 import { type RunEffects, withoutSharedKeys, writeEffects } from "./effects.ts";
@@ -321,5 +321,5 @@ export class PostgresEndings {
 }
 
 function next({ claim: { lane, fence } }: Ending, row: NextRow): Claim {
-  return toClaim({ lane, fence: fence + 1, late: row.late }, row);
+  return new HeadClaim({ lane, fence: fence + 1, late: row.late }, row);
 }

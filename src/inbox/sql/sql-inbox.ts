@@ -36,23 +36,33 @@ export interface HeadRow {
   readonly trace: string | null;
 }
 
-export function toClaim(
-  { lane, fence, late }: Pick<Claim, "lane" | "fence" | "late">,
-  head: HeadRow,
-): Claim {
-  return {
-    lane,
-    fence,
-    id: head.id,
-    type: head.type,
-    body: head.body,
-    source: head.source,
-    attempt: head.attempts + 1,
-    crashes: head.crashes,
-    late,
-    receivedAt: head.received_at,
-    trace: head.trace ?? undefined,
-  };
+/** A lease on a lane's first event. */
+export class HeadClaim implements Claim {
+  readonly lane: string;
+  readonly fence: number;
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly source: Claim["source"];
+  readonly attempt: number;
+  readonly crashes: number;
+  readonly late: boolean;
+  readonly receivedAt: number;
+  readonly trace: string | undefined;
+
+  constructor({ lane, fence, late }: Pick<Claim, "lane" | "fence" | "late">, head: HeadRow) {
+    this.lane = lane;
+    this.fence = fence;
+    this.id = head.id;
+    this.type = head.type;
+    this.body = head.body;
+    this.source = head.source;
+    this.attempt = head.attempts + 1;
+    this.crashes = head.crashes;
+    this.late = late;
+    this.receivedAt = head.received_at;
+    this.trace = head.trace ?? undefined;
+  }
 }
 
 const statementsIn = ({ isAnyOf, locksRows, held }: Dialect) => {

@@ -2,16 +2,23 @@ import type { ClaimRooms } from "../inbox.ts";
 import type { PlacedClaim } from "./lane-memory.ts";
 
 /** Free slots that one caller offers. */
-export interface Demand {
+export class Demand {
   /** Number of slots that are still free. */
   left: number;
   /** End of the new leases, in ms since 1970. */
   readonly until: number;
   /** The only type that fits. `undefined` if every type fits. */
-  readonly type?: string;
-  readonly rooms?: RoomsLeft | undefined;
-  /** Claims that have taken the slots. */
-  readonly claims: PlacedClaim[];
+  readonly type: string | undefined;
+  readonly rooms: RoomsLeft | undefined;
+  /** Claims that have taken the slots. Complete once the transaction's new events are stored. */
+  readonly claims: PlacedClaim[] = [];
+
+  constructor(left: number, until: number, type?: string, rooms?: RoomsLeft) {
+    this.left = left;
+    this.until = until;
+    this.type = type;
+    this.rooms = rooms;
+  }
 }
 
 /** Demands of one transaction. Waiting lanes fill their slots first, and new events fill the rest. */
@@ -35,8 +42,9 @@ export class Demands {
     return full.filter((type) => this.#list.every((demand) => !fits(demand, type)));
   }
 
-  add(demand: Demand): void {
+  add(demand: Demand): Demand {
     this.#list.push(demand);
+    return demand;
   }
 
   /**

@@ -1,9 +1,25 @@
 import type { Database } from "better-sqlite3";
 import { type Linked, LinkedSet } from "../../core/churn.ts";
 import type { Claim, NewEvent, Source } from "../inbox.ts";
+import { HeadClaim, type HeadRow } from "../sql/sql-inbox.ts";
 
 /** A claim in this store, with the position of its event. */
-export interface PlacedClaim extends Claim {
+export class PlacedClaim extends HeadClaim {
+  readonly seq: number;
+  readonly ord: string;
+  readonly event: Claim["event"];
+
+  constructor({ key, endedOrd }: Lane, fence: number, head: PlacedRow, event?: Claim["event"]) {
+    const { seq, ord } = head;
+    super({ lane: key, fence, late: ord !== "" && ord < endedOrd }, head);
+    this.seq = seq;
+    this.ord = ord;
+    this.event = event;
+  }
+}
+
+/** A pending event. */
+export interface PlacedRow extends HeadRow {
   readonly seq: number;
   readonly ord: string;
 }

@@ -1,15 +1,21 @@
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
 import type { Effects } from "../effects.ts";
-import type { Claim, ClaimRooms, NewEvent } from "../inbox.ts";
-import { SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
-import { type Demand, Demands, RoomsLeft, takeSlot } from "./demands.ts";
+import type { Advance, Claim, ClaimRooms, NewEvent } from "../inbox.ts";
+import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
+import { Demand, Demands, RoomsLeft, takeSlot } from "./demands.ts";
 import type { EffectWriter } from "./effects.ts";
 import { Fences } from "./fences.ts";
 import type { TransactionMemory } from "./group-commit.ts";
 import type { History } from "./history.ts";
-import { type Lane, LaneMemory, type NewArrival, type PlacedClaim } from "./lane-memory.ts";
-import { type PlacedRow, type ReadyLane, ReadyLanes, rowOf } from "./ready-lanes.ts";
+import {
+  type Lane,
+  LaneMemory,
+  type NewArrival,
+  PlacedClaim,
+  type PlacedRow,
+} from "./lane-memory.ts";
+import { type ReadyLane, ReadyLanes, rowOf } from "./ready-lanes.ts";
 
 /**
  * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
@@ -22,10 +28,23 @@ type Values = (string | number | null)[];
 /** Result of a run's end. `conflict`: a state has changed since the run read it, so nothing was written. */
 export type Ending = "ended" | "lost" | "conflict";
 
-/** Result of ending an event as done. `next` is complete once the transaction's new events are stored. */
-export interface Ended {
+/** Result of ending an event as done. */
+class Ended implements Advance {
   readonly held: boolean;
-  readonly next: readonly Claim[];
+  readonly #following: PlacedClaim | undefined;
+  readonly #demand: Demand | undefined;
+
+  /** @param demand the free slot for another lane, if none of this lane's events is `following` */
+  constructor(held: boolean, following?: PlacedClaim, demand?: Demand) {
+    this.held = held;
+    this.#following = following;
+    this.#demand = demand;
+  }
+
+  /** Complete once the transaction's new events are stored. */
+  get next(): PlacedClaim | undefined {
+    return this.#following ?? this.#demand?.claims[0];
+  }
 }
 
 /** Guards every write of a run. Nothing is written once another run has the event, or an operator has discarded it. */
@@ -91,9 +110,7 @@ export class Lanes implements TransactionMemory {
   /** Claims up to `limit` lanes. The list is complete at the end of the transaction. */
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): readonly Claim[] {
     const left = rooms && new RoomsLeft(rooms);
-    const claims: PlacedClaim[] = [];
-    this.#demands.add({ left: limit, until: now + leaseMs, rooms: left, claims });
-    return claims;
+    return this.#demands.add(new Demand(limit, now + leaseMs, undefined, left)).claims;
   }
 
   /** Fills the free slots with lanes that wait, longest first. New events fill the rest. */
@@ -166,17 +183,16 @@ export class Lanes implements TransactionMemory {
    * Ends the event and continues with the lane's next event. With `leaseMs`, continues with another lane if this lane
    * is empty. Its event must have the same type, because the caller has a free slot for this type only.
    */
-  advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Ended | "conflict" {
+  advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Advance | "conflict" {
     const ending = this.#end(claim, now, undefined, effects);
     if (ending === "conflict") return ending;
-    const following = ending === "ended" ? this.#goOn(claim, now) : undefined;
-    if (following !== undefined) return { held: true, next: [following] };
+    const held = ending === "ended";
+    const following = held ? this.#goOn(claim, now) : undefined;
+    if (following !== undefined) return new Ended(held, following);
     this.#letGo(claim, now);
-    const next: PlacedClaim[] = [];
-    if (ending === "ended" && leaseMs !== undefined) {
-      this.#demands.add({ left: 1, until: now + leaseMs, type: claim.type, claims: next });
-    }
-    return { held: ending === "ended", next };
+    if (!held || leaseMs === undefined) return new Ended(held);
+    const demand = this.#demands.add(new Demand(1, now + leaseMs, claim.type));
+    return new Ended(held, undefined, demand);
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
@@ -252,13 +268,13 @@ export class Lanes implements TransactionMemory {
       this.#memory.release(lane);
       return undefined;
     }
-    const claim = place(lane, fence, head, arrival);
+    const claim = new PlacedClaim(lane, fence, head, arrival?.event.event);
     this.#hold(lane, claim, until, arrival === undefined);
     return claim;
   }
 
   #leaseNew(lane: Lane, arrival: NewArrival, demand: Demand, fence: number): PlacedClaim {
-    const claim = place(lane, fence, rowOf(arrival), arrival);
+    const claim = new PlacedClaim(lane, fence, rowOf(arrival), arrival.event.event);
     this.#hold(lane, claim, demand.until, false);
     this.#fresh.push([lane, demand]);
     return claim;
@@ -363,15 +379,4 @@ export class Lanes implements TransactionMemory {
     const lane = this.#memory.get(key);
     return lane?.claim?.fence === fence ? lane : undefined;
   }
-}
-
-function place(
-  { key, endedOrd }: Lane,
-  fence: number,
-  head: PlacedRow,
-  arrival: NewArrival | undefined,
-): PlacedClaim {
-  const { seq, ord } = head;
-  const late = ord !== "" && ord < endedOrd;
-  return { ...toClaim({ lane: key, fence, late }, head), seq, ord, event: arrival?.event.event };
 }

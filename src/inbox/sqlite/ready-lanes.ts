@@ -1,13 +1,7 @@
 import type { Database } from "better-sqlite3";
-import { type HeadRow, SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
+import { SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
 import { type Demand, type Demands, takeSlot } from "./demands.ts";
-import type { Lane, LaneMemory, NewArrival } from "./lane-memory.ts";
-
-/** A pending event. */
-export interface PlacedRow extends HeadRow {
-  readonly seq: number;
-  readonly ord: string;
-}
+import type { Lane, LaneMemory, NewArrival, PlacedRow } from "./lane-memory.ts";
 
 /** A lane that waits in the file. */
 interface LaneRow {

@@ -154,9 +154,8 @@ export class SqliteInbox extends SqlInbox implements Inbox {
       (now) => this.#lanes.advance(claim, now, effects, leaseMs),
       (advance) => {
         if (advance === "conflict") throw stateConflict();
-        const { held, next } = advance;
-        if (held) this.#countEnded(effects);
-        return { held, next: next[0] };
+        if (advance.held) this.#countEnded(effects);
+        return advance;
       },
       OUTCOME,
     );
