@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,6 +7,7 @@ import { Child } from "../harness/child.ts";
 import type { MemoryProcess } from "../processes/memory.ts";
 import { makeBot } from "../support/bot.ts";
 import { copyHistory } from "../support/history.ts";
+import { eventId, messageEvent } from "../support/message.ts";
 
 const LANES = 1_000;
 
@@ -18,35 +19,66 @@ export const benchmark: Benchmark = {
   warmUpRounds: 0,
   async prepare({ quick }): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
-    const modules = join(await makeBot(folder), "node_modules");
-    const entry = pathToFileURL(join(modules, "service-bot", "dist", "index.js")).href;
+    const bot = await makeBot(folder);
+    const entry = join(bot, "node_modules", "service-bot", "dist", "index.js");
     // The measured process runs TypeScript. With a warm compile cache, it never loads the type stripper, which would
     // add to its memory.
     const env = { NODE_COMPILE_CACHE: join(folder, "cache") };
-    const measure = async (backlog: number): Promise<Samples> => {
-      const process = new Child<MemoryProcess>("processes/memory.ts", {
-        ...{ side: "measured", output: "ignore", env },
-      });
-      const run = (pending: number) => {
+    const withImage = { ...env, NODE_OPTIONS: await optionsOfImage(bot) };
+    const count = quick ? 50_000 : 1_000_000;
+    const measure = async (backlog: number, env: Environment) => {
+      const run = (process: Child<MemoryProcess>, pending: number) => {
         const file = join(folder, `${pending}.db`);
         copyHistory({ done: 0, pending }, file);
-        return process.call("run", entry, file, LANES);
+        return process.call("run", pathToFileURL(entry).href, file, LANES);
       };
-      const { rest: idle } = await run(0);
-      const { peak, rest } = await run(backlog);
-      await process.call("stop");
-      await process.stop();
-      return { idle: idle / MB, more: (peak - idle) / MB, after: (rest - idle) / MB };
+      return await inProcess(env, async (process) => {
+        const { rest: idle } = await run(process, 0);
+        const { peak, rest } = await run(process, backlog);
+        await process.call("stop");
+        return { idle: idle / MB, more: (peak - idle) / MB, after: (rest - idle) / MB };
+      });
+    };
+    const bare = (): Promise<Samples> => {
+      const text = JSON.stringify(messageEvent({ id: eventId(1), conversation: "c_1" }));
+      return inProcess(env, async (process) => {
+        return { bare: (await process.call("parse", text, count, LANES)) / MB };
+      });
+    };
+    const inImage = async (): Promise<Samples> => {
+      return { image: (await measure(count, withImage)).more };
     };
     // Fill the compile cache before the first round.
-    await measure(0);
+    await measure(0, env);
     return {
-      subjects: [() => measure(quick ? 50_000 : 1_000_000)],
+      subjects: [() => measure(count, env), inImage, bare],
       figures,
       close: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
     };
   },
 };
+
+type Environment = Readonly<Record<string, string>>;
+
+async function inProcess<T>(
+  env: Environment,
+  work: (process: Child<MemoryProcess>) => Promise<T>,
+): Promise<T> {
+  const process = new Child<MemoryProcess>("processes/memory.ts", {
+    ...{ side: "measured", output: "ignore", env },
+  });
+  const result = await work(process);
+  await process.stop();
+  return result;
+}
+
+/** Returns the flags that the bot's Dockerfile passes to Node. */
+async function optionsOfImage(bot: string): Promise<string> {
+  const dockerfile = await readFile(join(bot, "Dockerfile"), "utf8");
+  const [, options] = /^ENV NODE_OPTIONS="(.+)"$/m.exec(dockerfile) ?? [];
+  if (options === undefined) throw new Error("the Dockerfile sets no NODE_OPTIONS");
+  return options;
+}
 
 const figures: readonly Figure[] = [
   { name: "idle, before the first event", sample: "idle", unit: "MB" },
@@ -55,5 +87,10 @@ const figures: readonly Figure[] = [
     headline: "service-bot: memory above idle with CONCURRENCY=1000",
     target: { number: 6, bound: 64, is: "at most" },
   },
+  { name: "the same with the flags of the starter's image", sample: "image", unit: "MB" },
   { name: "above idle after the last event", sample: "after", unit: "MB" },
+  {
+    ...{ name: "JSON.parse, 1,000,000 times, 1,000 at a time: peak above idle", sample: "bare" },
+    unit: "MB",
+  },
 ];

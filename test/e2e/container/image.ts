@@ -36,6 +36,9 @@ export interface BuildOptions {
   readonly node: User | undefined;
 }
 
+/** A variable of an ENV instruction, such as `PORT=3000` or `NAME="two words"`. */
+const VARIABLE = /(\w+)=(?:"([^"]*)"|(\S*))/g;
+
 interface Stage {
   readonly root: string;
   workdir: string;
@@ -96,11 +99,9 @@ export class Build {
   }
 
   #set(variables: string): void {
-    for (const variable of variables.split(" ")) {
-      const [name = "", ...value] = variable.split("=");
-      // The image's Node may be newer than the Node running this test, and support options that this Node lacks.
-      if (name === "NODE_OPTIONS" && !isKnown(value[0])) continue;
-      this.#current.env[name] = value.join("=");
+    for (const [, name = "", quoted, plain = ""] of variables.matchAll(VARIABLE)) {
+      const value = quoted ?? plain;
+      this.#current.env[name] = name === "NODE_OPTIONS" ? knownOptions(value) : value;
     }
   }
 
@@ -163,8 +164,13 @@ export class Build {
   }
 }
 
-function isKnown(flag = ""): boolean {
-  return process.allowedNodeEnvironmentFlags.has(flag);
+/** The image's Node may be newer than the Node running this test, and support options that this Node lacks. */
+function knownOptions(options: string): string {
+  const known = process.allowedNodeEnvironmentFlags;
+  return options
+    .split(" ")
+    .filter((option) => known.has(option.replace(/=.*/, "")))
+    .join(" ");
 }
 
 /** Returns a Node binary that other users can run. This process's own binary may be in a private folder. */
