@@ -44,6 +44,7 @@ const busy: Figure = {
 export const benchmark: Benchmark = {
   title:
     "20,000 events drained from SQLite by one process, handlers that do nothing (--quick: 5,000)",
+  warmUpRounds: 3,
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 5_000 : 20_000;
     const files = new QueueFiles();

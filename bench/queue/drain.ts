@@ -22,6 +22,7 @@ const ours: Figure = {
 export const benchmark: Benchmark = {
   title:
     "20,000 events drained from PostgreSQL by one process, handlers that do nothing (--quick: 8,000)",
+  warmUpRounds: 3,
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 8_000 : 20_000;
     const queues = await Queues.start();
