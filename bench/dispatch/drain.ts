@@ -1,5 +1,6 @@
 import type { Benchmark, Figure, Samples, Stage } from "../harness/benchmark.ts";
-import type { Child } from "../harness/child.ts";
+import { Child } from "../harness/child.ts";
+import type { EventRows } from "../processes/event-rows.ts";
 import { cpuFigures, withCpu } from "../support/cpu.ts";
 import { makeEvents, type QueueProcess } from "../support/queue.ts";
 import { perSecond } from "../support/rate.ts";
@@ -19,6 +20,11 @@ const BUSY = 1_000;
 const unit = "events/s";
 
 const plainjob: Figure = { name: "plainjob", sample: "plainjob", unit };
+/** The upper limit for one thread that marks each event in a commit before its handler, and ends it in a later one. */
+const loop: Figure = {
+  name: `SQLite, the same statements, ${DEFAULT} events per transaction`,
+  ...{ sample: "loop", unit, against: "plainjob" },
+};
 const ours: Figure = {
   ...{
     name: `dispatch from SQLite, ${DEFAULT} lanes at once`,
@@ -48,6 +54,10 @@ export const benchmark: Benchmark = {
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 5_000 : 20_000;
     const files = new QueueFiles();
+    const rows = new Child<EventRows>("processes/event-rows.ts", { side: "measured" });
+    const bare = async () => {
+      return { loop: perSecond(count, await rows.call("drain", count, CONVERSATIONS, DEFAULT)) };
+    };
     const subject =
       (name: string, process: Child<QueueProcess>, concurrency?: number) =>
       async (): Promise<Samples> => {
@@ -62,9 +72,14 @@ export const benchmark: Benchmark = {
         subject("default", await files.ours("default"), DEFAULT),
         subject("busy", await files.ours("busy"), BUSY),
         subject("plainjob", await files.peer("plainjob")),
+        bare,
       ],
-      figures: [plainjob, ours, busy, ...cpuFigures(ours, plainjob)],
-      close: () => files.close(),
+      figures: [plainjob, loop, ours, busy, ...cpuFigures(ours, plainjob)],
+      close: async () => {
+        await files.close();
+        await rows.call("close");
+        await rows.stop();
+      },
     };
   },
 };
