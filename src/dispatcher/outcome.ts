@@ -153,6 +153,7 @@ export interface RunResult {
   readonly event?: AnyEvent | undefined;
 }
 
+/** A run that has ended, with what is needed to record its outcome. */
 export class EndedRun {
   readonly claim: Claim;
   readonly outcome: Outcome;
@@ -165,7 +166,7 @@ export class EndedRun {
    * between tries.
    */
   readonly mayContinue: () => boolean;
-  /** The run's message on its tracing channel. */
+  /** The run's message on its tracing channel. `undefined` without subscribers. */
   readonly work: WorkMessages["run"] | undefined;
 
   constructor(
@@ -184,7 +185,7 @@ export class EndedRun {
   }
 
   /** Returns the same run with another outcome. */
-  with(outcome: Outcome): EndedRun {
+  withOutcome(outcome: Outcome): EndedRun {
     const { claim, event, ms, mayContinue, work } = this;
     return new EndedRun(claim, { outcome, event }, ms, mayContinue, work);
   }
@@ -220,7 +221,7 @@ export async function recordOutcome(
     if (!isOurs(conflict, "STATE_CONFLICT")) throw conflict;
     const delayMs = options.conflicts.note(claim);
     const released: Outcome = { kind: "release", delayMs, error: conflict };
-    return await recordOutcome(run.with(released), options);
+    return await recordOutcome(run.withOutcome(released), options);
   }
   if (!isConflict(outcome)) options.conflicts.forget(claim);
   publish(run, written.held, error, options.bot);
@@ -230,7 +231,8 @@ export async function recordOutcome(
 function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
   work.outcome = outcome.kind;
   // An event that is released for later did not cause the failure.
-  if (outcome.kind === "retry" || outcome.kind === "dead") work.error = outcome.error;
+  const isFailure = outcome.kind === "retry" || outcome.kind === "dead";
+  work.error = isFailure ? outcome.error : undefined;
 }
 
 function isConflict(outcome: Outcome): boolean {

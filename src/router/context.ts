@@ -276,8 +276,11 @@ class RunContext implements Context {
   }
 
   get #effects(): EffectsContext {
-    const { effects = NO_EFFECTS } = this.#options;
-    this.#madeEffects ??= createEffects(this.#job, this.#tasks, effects);
+    this.#madeEffects ??= createEffects(
+      this.#job,
+      this.#tasks,
+      this.#options.effects ?? NO_EFFECTS,
+    );
     return this.#madeEffects;
   }
 

@@ -13,7 +13,11 @@ export class Demand {
   /** Claims that have taken the slots. Complete once the transaction's new events are stored. */
   readonly claims: PlacedClaim[] = [];
 
-  constructor(left: number, until: number, type?: string, rooms?: RoomsLeft) {
+  constructor(
+    left: number,
+    until: number,
+    { type, rooms }: Partial<Pick<Demand, "type" | "rooms">>,
+  ) {
     this.left = left;
     this.until = until;
     this.type = type;

@@ -28,22 +28,19 @@ type Values = (string | number | null)[];
 /** Result of a run's end. `conflict`: a state has changed since the run read it, so nothing was written. */
 export type Ending = "ended" | "lost" | "conflict";
 
-/** Result of ending an event as done. */
-class Ended implements Advance {
+/** Result of ending an event as done and continuing its lane. */
+class LaneAdvance implements Advance {
   readonly held: boolean;
-  readonly #following: PlacedClaim | undefined;
-  readonly #demand: Demand | undefined;
+  readonly #claims: readonly PlacedClaim[];
 
-  /** @param demand the free slot for another lane, if none of this lane's events is `following` */
-  constructor(held: boolean, following?: PlacedClaim, demand?: Demand) {
+  /** @param claims complete once the transaction's new events are stored */
+  constructor(held: boolean, claims: readonly PlacedClaim[] = []) {
     this.held = held;
-    this.#following = following;
-    this.#demand = demand;
+    this.#claims = claims;
   }
 
-  /** Complete once the transaction's new events are stored. */
   get next(): PlacedClaim | undefined {
-    return this.#following ?? this.#demand?.claims[0];
+    return this.#claims[0];
   }
 }
 
@@ -110,7 +107,7 @@ export class Lanes implements TransactionMemory {
   /** Claims up to `limit` lanes. The list is complete at the end of the transaction. */
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): readonly Claim[] {
     const left = rooms && new RoomsLeft(rooms);
-    return this.#demands.add(new Demand(limit, now + leaseMs, undefined, left)).claims;
+    return this.#demands.add(new Demand(limit, now + leaseMs, { rooms: left })).claims;
   }
 
   /** Fills the free slots with lanes that wait, longest first. New events fill the rest. */
@@ -188,11 +185,11 @@ export class Lanes implements TransactionMemory {
     if (ending === "conflict") return ending;
     const held = ending === "ended";
     const following = held ? this.#goOn(claim, now) : undefined;
-    if (following !== undefined) return new Ended(held, following);
+    if (following !== undefined) return new LaneAdvance(held, [following]);
     this.#letGo(claim, now);
-    if (!held || leaseMs === undefined) return new Ended(held);
-    const demand = this.#demands.add(new Demand(1, now + leaseMs, claim.type));
-    return new Ended(held, undefined, demand);
+    if (!held || leaseMs === undefined) return new LaneAdvance(held);
+    const demand = this.#demands.add(new Demand(1, now + leaseMs, { type: claim.type }));
+    return new LaneAdvance(held, demand.claims);
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {

@@ -169,7 +169,7 @@ function knownOptions(options: string): string {
   const known = process.allowedNodeEnvironmentFlags;
   return options
     .split(" ")
-    .filter((option) => known.has(option.replace(/=.*/, "")))
+    .filter((option) => known.has(option))
     .join(" ");
 }
 
