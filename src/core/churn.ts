@@ -4,9 +4,9 @@
  * was in them, alive until the next full collection. Then almost every object of an event survives the collections of
  * the young generation, which take 9 ms instead of 1.
  *
- * Literals can have the same effect. If most objects of a literal survive a collection, V8 creates all later ones in the
- * old generation. While a thousand lanes wait for a commit, most objects survive. What a run keeps until its commit is
- * therefore an instance of a class, for which V8 makes no such decision.
+ * Literals can have the same effect. If most objects of a literal survive a collection, V8 creates all later ones in
+ * the old generation. While a thousand lanes wait for a commit, most objects survive. What a run keeps until its commit
+ * is therefore an instance of a class, for which V8 makes no such decision.
  */
 
 /** Neighbours in a {@link LinkedSet}. */
