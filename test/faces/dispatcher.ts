@@ -1,5 +1,10 @@
 export { Conflicts } from "../../src/dispatcher/conflicts.ts";
 export { type HandledTypes, TypeLimits } from "../../src/dispatcher/lanes.ts";
 export { Dispatcher, type DispatcherOptions } from "../../src/dispatcher/loop.ts";
-export { permanentCodes } from "../../src/dispatcher/outcome.ts";
+export {
+  EndedRun,
+  type OutcomeOptions,
+  permanentCodes,
+  recordOutcome,
+} from "../../src/dispatcher/outcome.ts";
 export type { HandlerRun } from "../../src/dispatcher/run.ts";
