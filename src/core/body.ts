@@ -177,7 +177,7 @@ function problemOf(error: unknown): BodyProblem {
  * Maximum number of chunks in a body. A body of 16 MiB arrives in about 12,000 TCP segments. Each chunk costs a
  * microsecond and, if kept, about 500 bytes, so a body sent byte by byte would stall the process.
  */
-const MAX_PIECES = 65_536;
+export const MAX_PIECES = 65_536;
 
 /**
  * Block sizes, in bytes. The first block fits a typical delivery. Each further block doubles the total, so even a large

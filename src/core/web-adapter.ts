@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { dropBody } from "./body.ts";
+import { BodyError, dropBody, MAX_PIECES } from "./body.ts";
 
 /** Size of the buffer for unread parts of a body, in bytes. Same as Node's own stream buffer. */
 const BODY_BUFFER_BYTES = 65_536;
@@ -111,8 +111,9 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
 }
 
 /**
- * Streams a request's body. Unread chunks are copied into one buffer, because a sender can send chunks of a single
- * byte.
+ * Streams a request's body. The chunks of one turn of the event loop are copied into one, because a sender can send
+ * chunks of a single byte. Web streams link what each read creates, so V8 could keep 65,536 reads alive until its next
+ * full collection.
  *
  * Cancelling discards the rest instead of closing the connection, so that the sender still receives the response. The
  * rest is also discarded when the exchange ends.
@@ -123,36 +124,47 @@ function bodyOf(
 ): ReadableStream<Uint8Array> {
   const unread = new UnreadBytes();
   let isAwaited = false;
+  let pieces = 0;
   let drop = () => {};
   return new ReadableStream(
     {
       start(controller) {
+        const flush = () => {
+          const bytes = unread.take();
+          if (bytes !== undefined) controller.enqueue(bytes);
+        };
         const take = (piece: Uint8Array) => {
-          if (isAwaited) {
-            isAwaited = false;
-            controller.enqueue(piece);
+          pieces += 1;
+          if (pieces > MAX_PIECES) {
+            fail(new BodyError("fragmented"));
           } else if (!unread.add(piece)) {
-            for (const bytes of [unread.take(), piece]) if (bytes) controller.enqueue(bytes);
+            flush();
+            controller.enqueue(piece);
+            isAwaited = false;
             request.pause();
+          } else if (isAwaited) {
+            isAwaited = false;
+            setImmediate(flush);
           }
         };
-        const fail = () =>
-          controller.error(new TypeError("The request ended before its body was complete."));
-        const end = () => {
-          request.off("close", fail);
-          const rest = unread.take();
-          if (rest !== undefined) controller.enqueue(rest);
-          controller.close();
+        const fail = (error: Error) => {
+          controller.error(error);
+          drop();
         };
-        request.on("data", take).once("end", end).once("close", fail);
+        const breakOff = () =>
+          fail(new TypeError("The request ended before its body was complete."));
+        const end = () => {
+          flush();
+          controller.close();
+          request.off("close", breakOff);
+        };
+        request.on("data", take).once("end", end).once("close", breakOff);
         drop = () => {
-          request.off("data", take).off("end", end).off("close", fail);
+          unread.take();
+          request.off("data", take).off("end", end).off("close", breakOff);
           dropBody(request);
         };
-        ended?.addEventListener("abort", () => {
-          fail();
-          drop();
-        });
+        ended?.addEventListener("abort", breakOff);
       },
       pull(controller) {
         const piece = unread.take();

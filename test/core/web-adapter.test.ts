@@ -3,7 +3,7 @@ import { createServer, type RequestOptions, request } from "node:http";
 import { connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { toNodeListener, type WebHandler } from "../faces/core.ts";
+import { BodyError, toNodeListener, type WebHandler } from "../faces/core.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 async function serve(handle: WebHandler, onError: (error: unknown) => void = fail) {
@@ -61,15 +61,8 @@ test("a large body arrives whole", async () => {
   expect(await (await fetch(url, { method: "POST", body })).json()).toBe(body.length);
 });
 
-test("pieces of one byte that no reader waits for come together, in their order", async () => {
-  const body = "0123456789".repeat(500);
-  const { url } = await serve(async (request) => {
-    const pieces: Uint8Array[] = [];
-    // After these turns, the whole body has arrived.
-    for (let count = 0; count < 10; count++) await turn();
-    for await (const piece of request.body ?? []) pieces.push(piece);
-    return Response.json([pieces.length, Buffer.concat(pieces).toString()]);
-  });
+/** Sends a body in chunks of one byte, and resolves to the response. */
+async function sendByteByByte(url: string, body: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
@@ -79,9 +72,34 @@ test("pieces of one byte that no reader waits for come together, in their order"
   );
   let answer = "";
   for await (const text of socket.setEncoding("utf8")) answer += text;
+  return answer;
+}
+
+test.each([
+  ["no reader waits for yet", 10],
+  ["a reader waits for", 0],
+])("pieces of one byte that %s come together, in their order", async (_name, turns) => {
+  const body = "0123456789".repeat(500);
+  const { url } = await serve(async (request) => {
+    const pieces: Uint8Array[] = [];
+    // After ten turns, the whole body has arrived.
+    for (let count = 0; count < turns; count++) await turn();
+    for await (const piece of request.body ?? []) pieces.push(piece);
+    return Response.json([pieces.length, Buffer.concat(pieces).toString()]);
+  });
+  const answer = await sendByteByByte(url, body);
   const [count, received] = JSON.parse(answer.slice(answer.indexOf("["), answer.indexOf("]") + 1));
   expect(received).toBe(body);
   expect(count).toBeLessThan(100);
+});
+
+test("a body in more than 65,536 pieces fails to be read", async () => {
+  const { url } = await serve(async (request) => {
+    const error = await request.text().catch((reason: unknown) => reason);
+    return Response.json(error instanceof BodyError ? error.problem : "read");
+  });
+  expect(await sendByteByByte(url, "x".repeat(65_536))).toContain('"read"');
+  expect(await sendByteByByte(url, "x".repeat(65_537))).toContain('"fragmented"');
 });
 
 test("a sender whose body is refused receives the answer", async () => {
