@@ -74,19 +74,18 @@ async function inProcess<T>(
 
 /** Returns the variables that limit memory in the bot's container. */
 async function memorySettings(bot: string): Promise<Environment> {
-  const lines = (await read(bot, "Dockerfile")).matchAll(/^ENV (\w+)="?([^"\n]+)"?$/gm);
-  const { NODE_OPTIONS, MALLOC_ARENA_MAX } = Object.fromEntries(
-    [...lines].map(([, name, value]) => [name, value]),
-  );
+  const dockerfile = await read(bot, "Dockerfile");
+  const [, flags] = /^ENV NODE_OPTIONS="(.+)"$/m.exec(dockerfile) ?? [];
+  const [, arenas] = /^ENV MALLOC_ARENA_MAX=(\d+)$/m.exec(dockerfile) ?? [];
   const [, limit] = /mem_limit: (\d+)m/.exec(await read(bot, "compose.yaml")) ?? [];
-  if (NODE_OPTIONS === undefined || MALLOC_ARENA_MAX === undefined || limit === undefined) {
+  if (flags === undefined || arenas === undefined || limit === undefined) {
     throw new Error("the bot's files lack a setting");
   }
   const inMegabytes = (_: string, percentage: string) =>
     `=${Math.floor((Number(percentage) / 100) * Number(limit))}`;
   return {
-    MALLOC_ARENA_MAX,
-    NODE_OPTIONS: NODE_OPTIONS.replace(/(?<=--max-old-space-size)-percentage=(\d+)/, inMegabytes),
+    MALLOC_ARENA_MAX: arenas,
+    NODE_OPTIONS: flags.replace(/(?<=--max-old-space-size)-percentage=(\d+)/, inMegabytes),
   };
 }
 

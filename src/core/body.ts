@@ -4,7 +4,7 @@ import { type Linked, LinkedSet } from "./churn.ts";
 
 /**
  * Reason why a body could not be read. `busy` means that the server's budget for bodies is used up, `fragmented` that
- * the body arrived in too many chunks, and `already_read` that other code has read the body.
+ * the body arrived in too many small chunks, and `already_read` that other code has read the body.
  */
 export type BodyProblem =
   | "too_large"
@@ -174,10 +174,13 @@ function problemOf(error: unknown): BodyProblem {
 }
 
 /**
- * Maximum number of chunks in a body. A body of 16 MiB arrives in about 12,000 TCP segments. Each chunk costs a
- * microsecond and, if kept, about 500 bytes, so a body sent byte by byte would stall the process.
+ * Maximum number of small chunks in a body. Each chunk costs a microsecond and, if kept, about 500 bytes, so a body
+ * sent byte by byte would stall the process.
  */
-export const MAX_PIECES = 65_536;
+export const MAX_SMALL_PIECES = 65_536;
+
+/** A chunk with fewer bytes is small. A TCP segment has more, so a body of any size may arrive in segments. */
+export const SMALL_PIECE_BYTES = 512;
 
 /**
  * Block sizes, in bytes. The first block fits a typical delivery. Each further block doubles the total, so even a large
@@ -280,7 +283,7 @@ export class BodyBuffer implements Linked<BodyBuffer> {
   #blocks: Buffer[] = [];
   #used = 0;
   #heldBytes = 0;
-  #pieces = 0;
+  #smallPieces = 0;
 
   constructor(
     budget: BodyBudget,
@@ -310,13 +313,13 @@ export class BodyBuffer implements Linked<BodyBuffer> {
    * Copies a chunk, unless it is the whole body. Returns "" instead of decoded text, because {@link take} returns the
    * bytes.
    *
-   * @throws {BodyError} if there are too many chunks, the budget is used up, or the body has been dropped
+   * @throws {BodyError} if there are too many small chunks, the budget is used up, or the body has been dropped
    */
   write(piece: Uint8Array): "" {
     if (this.#problem !== undefined) throw this.#problem;
-    this.#pieces += 1;
-    if (this.#pieces > MAX_PIECES) throw this.giveUp("fragmented");
-    if (this.#pieces === 1 && piece.length === this.#length) this.#keep(piece);
+    if (piece.length < SMALL_PIECE_BYTES) this.#smallPieces += 1;
+    if (this.#smallPieces > MAX_SMALL_PIECES) throw this.giveUp("fragmented");
+    if (this.#blocks.length === 0 && piece.length === this.#length) this.#keep(piece);
     else for (let at = 0; at < piece.length; ) at += this.#copy(piece, at);
     return "";
   }

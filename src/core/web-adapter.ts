@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { BodyError, dropBody, MAX_PIECES } from "./body.ts";
+import { BodyError, dropBody, MAX_SMALL_PIECES, SMALL_PIECE_BYTES } from "./body.ts";
 
 /** Size of the buffer for unread parts of a body, in bytes. Same as Node's own stream buffer. */
 const BODY_BUFFER_BYTES = 65_536;
@@ -111,9 +111,9 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
 }
 
 /**
- * Streams a request's body. The chunks of one turn of the event loop are copied into one, because a sender can send
- * chunks of a single byte. Web streams link what each read creates, so V8 could keep 65,536 reads alive until its next
- * full collection.
+ * Streams a request's body. Joins the chunks of one turn of the event loop, because a sender can send chunks of a
+ * single byte, and V8 can keep every read of a web stream alive until its next full collection. After
+ * {@link MAX_SMALL_PIECES} small chunks, the body fails with {@link BodyError} `fragmented`.
  *
  * Cancelling discards the rest instead of closing the connection, so that the sender still receives the response. The
  * rest is also discarded when the exchange ends.
@@ -124,7 +124,7 @@ function bodyOf(
 ): ReadableStream<Uint8Array> {
   const unread = new UnreadBytes();
   let isAwaited = false;
-  let pieces = 0;
+  let smallPieces = 0;
   let drop = () => {};
   return new ReadableStream(
     {
@@ -134,8 +134,8 @@ function bodyOf(
           if (bytes !== undefined) controller.enqueue(bytes);
         };
         const take = (piece: Uint8Array) => {
-          pieces += 1;
-          if (pieces > MAX_PIECES) {
+          if (piece.byteLength < SMALL_PIECE_BYTES) smallPieces += 1;
+          if (smallPieces > MAX_SMALL_PIECES) {
             fail(new BodyError("fragmented"));
           } else if (!unread.add(piece)) {
             flush();
@@ -178,23 +178,36 @@ function bodyOf(
   );
 }
 
+/** Chunks that no reader has taken. A single chunk is not copied. */
 class UnreadBytes {
-  #bytes: Uint8Array | undefined;
+  #first: Uint8Array | undefined;
+  #joined: Uint8Array | undefined;
   #length = 0;
 
-  /** Copies a chunk into the buffer. Returns false, without copying, if the chunk does not fit. */
+  /** Adds a chunk. Returns false, without adding it, if it does not fit. */
   add(piece: Uint8Array): boolean {
     if (this.#length + piece.byteLength > BODY_BUFFER_BYTES) return false;
-    this.#bytes ??= new Uint8Array(BODY_BUFFER_BYTES);
-    this.#bytes.set(piece, this.#length);
+    if (this.#first === undefined) {
+      this.#first = piece;
+    } else {
+      this.#joined ??= joined(this.#first);
+      this.#joined.set(piece, this.#length);
+    }
     this.#length += piece.byteLength;
     return true;
   }
 
   take(): Uint8Array | undefined {
-    if (this.#bytes === undefined || this.#length === 0) return undefined;
-    const taken = this.#bytes.slice(0, this.#length);
+    const taken = this.#joined?.slice(0, this.#length) ?? this.#first;
+    this.#first = undefined;
+    this.#joined = undefined;
     this.#length = 0;
     return taken;
   }
+}
+
+function joined(first: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(BODY_BUFFER_BYTES);
+  bytes.set(first);
+  return bytes;
 }

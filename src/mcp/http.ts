@@ -232,6 +232,8 @@ function refusalOf(error: unknown): Response {
       return unavailable("Too many messages at once. Try again.");
     case "timeout":
       return refusal(408, "The message did not arrive in time.");
+    case "fragmented":
+      return refusal(400, "The message arrived in too many small chunks.", {}, -32_700);
     default:
       return refusal(400, "Cannot read the message.", {}, -32_700);
   }

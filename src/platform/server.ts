@@ -15,6 +15,7 @@ import {
   errorAnswer,
   toResponse,
 } from "./http/answer.ts";
+import { dropBody as cancelBody } from "./http/body.ts";
 import { type PlatformOptions, settings } from "./options.ts";
 import { createPlatform, type Platform, type PlatformOverrides } from "./platform.ts";
 
@@ -179,8 +180,7 @@ async function servePlatform(
   try {
     await sendAnswer(response, await platform.respond(request, gone.signal));
   } finally {
-    // Cancel an unread body, so that the sender can receive the response.
-    if (request.body?.locked === false) await request.body.cancel();
+    cancelBody(request);
   }
 }
 

@@ -53,7 +53,14 @@ describe("a body", () => {
     }
   });
 
-  test("in more pieces than any sender needs is given up", () => {
+  test("in any number of pieces of 512 bytes is kept", () => {
+    const buffer = new BodyBudget(64 * 1_024 * KIB).open();
+    const piece = Buffer.alloc(512);
+    for (let count = 0; count < 70_000; count++) buffer.write(piece);
+    expect(buffer.take().length).toBe(70_000 * 512);
+  });
+
+  test("in more small pieces than any sender needs is given up", () => {
     const buffer = new BodyBudget(1_000 * KIB).open();
     const byte = Buffer.of(1);
     const problem = problemOf(() => {
