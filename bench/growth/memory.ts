@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { parseDockerfile, variablesIn } from "../../test/e2e/container/instructions.ts";
 import type { Benchmark, Figure, Samples, Stage } from "../harness/benchmark.ts";
 import { Child } from "../harness/child.ts";
 import type { MemoryProcess } from "../processes/memory.ts";
@@ -74,18 +75,20 @@ async function inProcess<T>(
 
 /** Returns the variables that limit memory in the bot's container. */
 async function memorySettings(bot: string): Promise<Environment> {
-  const dockerfile = await read(bot, "Dockerfile");
-  const [, flags] = /^ENV NODE_OPTIONS="(.+)"$/m.exec(dockerfile) ?? [];
-  const [, arenas] = /^ENV MALLOC_ARENA_MAX=(\d+)$/m.exec(dockerfile) ?? [];
+  const instructions = parseDockerfile(await read(bot, "Dockerfile"));
+  const { NODE_OPTIONS, MALLOC_ARENA_MAX }: Environment = Object.assign(
+    {},
+    ...instructions.filter(({ keyword }) => keyword === "ENV").map(variablesIn),
+  );
   const [, limit] = /mem_limit: (\d+)m/.exec(await read(bot, "compose.yaml")) ?? [];
-  if (flags === undefined || arenas === undefined || limit === undefined) {
+  if (NODE_OPTIONS === undefined || MALLOC_ARENA_MAX === undefined || limit === undefined) {
     throw new Error("the bot's files lack a setting");
   }
   const inMegabytes = (_: string, percentage: string) =>
     `=${Math.floor((Number(percentage) / 100) * Number(limit))}`;
   return {
-    MALLOC_ARENA_MAX: arenas,
-    NODE_OPTIONS: flags.replace(/(?<=--max-old-space-size)-percentage=(\d+)/, inMegabytes),
+    MALLOC_ARENA_MAX,
+    NODE_OPTIONS: NODE_OPTIONS.replace(/(?<=--max-old-space-size)-percentage=(\d+)/, inMegabytes),
   };
 }
 

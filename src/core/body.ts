@@ -177,10 +177,21 @@ function problemOf(error: unknown): BodyProblem {
  * Maximum number of small chunks in a body. Each chunk costs a microsecond and, if kept, about 500 bytes, so a body
  * sent byte by byte would stall the process.
  */
-export const MAX_SMALL_PIECES = 65_536;
+const MAX_SMALL_PIECES = 65_536;
 
 /** A chunk with fewer bytes is small. A TCP segment has more, so a body of any size may arrive in segments. */
-export const SMALL_PIECE_BYTES = 512;
+const SMALL_PIECE_BYTES = 512;
+
+/** Counts the small chunks of a body. */
+export class SmallPieces {
+  #count = 0;
+
+  /** Returns true if the body has arrived in too many small chunks, this one included. */
+  exceedWith(piece: Uint8Array): boolean {
+    if (piece.byteLength < SMALL_PIECE_BYTES) this.#count += 1;
+    return this.#count > MAX_SMALL_PIECES;
+  }
+}
 
 /**
  * Block sizes, in bytes. The first block fits a typical delivery. Each further block doubles the total, so even a large
@@ -283,7 +294,7 @@ export class BodyBuffer implements Linked<BodyBuffer> {
   #blocks: Buffer[] = [];
   #used = 0;
   #heldBytes = 0;
-  #smallPieces = 0;
+  readonly #smallPieces = new SmallPieces();
 
   constructor(
     budget: BodyBudget,
@@ -317,8 +328,7 @@ export class BodyBuffer implements Linked<BodyBuffer> {
    */
   write(piece: Uint8Array): "" {
     if (this.#problem !== undefined) throw this.#problem;
-    if (piece.length < SMALL_PIECE_BYTES) this.#smallPieces += 1;
-    if (this.#smallPieces > MAX_SMALL_PIECES) throw this.giveUp("fragmented");
+    if (this.#smallPieces.exceedWith(piece)) throw this.giveUp("fragmented");
     if (this.#blocks.length === 0 && piece.length === this.#length) this.#keep(piece);
     else for (let at = 0; at < piece.length; ) at += this.#copy(piece, at);
     return "";

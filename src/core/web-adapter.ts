@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { BodyError, dropBody, MAX_SMALL_PIECES, SMALL_PIECE_BYTES } from "./body.ts";
+import { BodyError, dropBody, SmallPieces } from "./body.ts";
 
 /** Size of the buffer for unread parts of a body, in bytes. Same as Node's own stream buffer. */
 const BODY_BUFFER_BYTES = 65_536;
@@ -112,8 +112,8 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
 
 /**
  * Streams a request's body. Joins the chunks of one turn of the event loop, because a sender can send chunks of a
- * single byte, and V8 can keep every read of a web stream alive until its next full collection. After
- * {@link MAX_SMALL_PIECES} small chunks, the body fails with {@link BodyError} `fragmented`.
+ * single byte, and V8 can keep every read of a web stream alive until its next full collection. A body in too many
+ * {@link SmallPieces} fails with {@link BodyError} `fragmented`.
  *
  * Cancelling discards the rest instead of closing the connection, so that the sender still receives the response. The
  * rest is also discarded when the exchange ends.
@@ -123,8 +123,8 @@ function bodyOf(
   ended: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
   const unread = new UnreadBytes();
+  const smallPieces = new SmallPieces();
   let isAwaited = false;
-  let smallPieces = 0;
   let drop = () => {};
   return new ReadableStream(
     {
@@ -134,8 +134,7 @@ function bodyOf(
           if (bytes !== undefined) controller.enqueue(bytes);
         };
         const take = (piece: Uint8Array) => {
-          if (piece.byteLength < SMALL_PIECE_BYTES) smallPieces += 1;
-          if (smallPieces > MAX_SMALL_PIECES) {
+          if (smallPieces.exceedWith(piece)) {
             fail(new BodyError("fragmented"));
           } else if (!unread.add(piece)) {
             flush();

@@ -15,7 +15,7 @@ import {
   errorAnswer,
   toResponse,
 } from "./http/answer.ts";
-import { dropBody as cancelBody } from "./http/body.ts";
+import { cancelBody } from "./http/body.ts";
 import { type PlatformOptions, settings } from "./options.ts";
 import { createPlatform, type Platform, type PlatformOverrides } from "./platform.ts";
 

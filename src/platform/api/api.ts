@@ -5,7 +5,7 @@ import { notFound } from "../error.ts";
 import { placeIn } from "../events/shown-events.ts";
 import { type ApiFaults, gatewayPage, type MetFault, refusal } from "../faults/api-faults.ts";
 import { ConnectionLost, errorAnswer, jsonAnswer, type TextAnswer } from "../http/answer.ts";
-import { dropBody, readJson, usualLimit } from "../http/body.ts";
+import { cancelBody, readJson, usualLimit } from "../http/body.ts";
 import type { Incoming, Match } from "../http/routes.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../input-rules.ts";
 import type { CallRecords } from "../timeline/calls.ts";
@@ -102,7 +102,7 @@ async function readBody(
   trace: Trace,
 ): Promise<unknown> {
   if (findGrant(store.tokens, request) === undefined) {
-    dropBody(request);
+    cancelBody(request);
     return undefined;
   }
   if (read !== undefined) return await read(request);

@@ -2,7 +2,7 @@ import { BodyBudget } from "../../core/body.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
 import { invalid, PlatformError } from "../error.ts";
 import type { Answer } from "../http/answer.ts";
-import { type BodyLimit, dropBody, readBytes } from "../http/body.ts";
+import { type BodyLimit, cancelBody, readBytes } from "../http/body.ts";
 import { integer, limit, text } from "../http/query.ts";
 import { TimelineStream } from "../timeline/stream.ts";
 import type { Timeline } from "../timeline/timeline.ts";
@@ -201,7 +201,7 @@ function stateEndpoints(control: Control): readonly Endpoint[] {
 async function uploadImage(control: Control, { request, query }: Call): Promise<unknown> {
   const contentType = request.headers.get("content-type")?.toLowerCase() ?? "";
   if (!contentType.startsWith("image/")) {
-    dropBody(request);
+    cancelBody(request);
     const such = `such as ${mediaTypeOf("png")}`;
     const message = `Send the image's bytes with their type as Content-Type, ${such}.`;
     throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", message);
@@ -232,7 +232,7 @@ async function readTimeline(timeline: Timeline, { query, incoming }: Call): Prom
 
 async function uploadSnapshot({ snapshots }: Control, { request, query }: Call): Promise<unknown> {
   if (!isSqlite(request)) {
-    dropBody(request);
+    cancelBody(request);
     const message = `Send the file's bytes with Content-Type: ${SQLITE_TYPE}.`;
     throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", message);
   }

@@ -35,7 +35,7 @@ export async function readJson(
   if (request.body === null) return undefined;
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (!isJson(request) || encoding !== "identity") {
-    dropBody(request);
+    cancelBody(request);
     throw new PlatformError(
       415,
       "UNSUPPORTED_MEDIA_TYPE",
@@ -70,7 +70,7 @@ export function isJson({ headers }: Request): boolean {
 }
 
 /** Cancels an unread body, so that the sender can receive the response. */
-export function dropBody({ body }: Request): void {
+export function cancelBody({ body }: Request): void {
   if (body !== null && !body.locked) body.cancel().catch(() => {});
 }
 
@@ -80,7 +80,7 @@ export async function readBytes(
   { maxBytes, tooLarge, budget = bodies, timeoutMs }: BodyLimit,
 ): Promise<Buffer> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) {
-    dropBody(request);
+    cancelBody(request);
     throw tooLarge();
   }
   try {

@@ -1,7 +1,7 @@
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
 import * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
-import { type BodyLimit, dropBody, isJson, readBytes, readJson, validate } from "../http/body.ts";
+import { type BodyLimit, cancelBody, isJson, readBytes, readJson, validate } from "../http/body.ts";
 
 /**
  * Largest image, in bytes. The 5 MB limit (section 8 of the platform document) is interpreted as 5 × 1024 × 1024, the
@@ -42,7 +42,7 @@ const uploadJson: z.ZodType<UploadJson> = z.object({
 export async function readUploadBody(request: Request): Promise<unknown> {
   if (isMultipart(request)) return await readFilePart(request);
   if (request.body !== null && !isJson(request)) {
-    dropBody(request);
+    cancelBody(request);
     throw invalid("Send application/json, or multipart/form-data with the file part `file`.");
   }
   return await readJson(request, uploadLimit);
@@ -120,7 +120,7 @@ function openParser(request: Request): BusboyInstance {
     });
   } catch {
     // busboy throws if the header has no boundary.
-    dropBody(request);
+    cancelBody(request);
     throw invalid("The Content-Type has no boundary.");
   }
 }

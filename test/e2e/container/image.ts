@@ -10,7 +10,7 @@ import {
 import { dirname, join, posix } from "node:path";
 import { withoutBotVariables } from "../../support/scaffolded.ts";
 import { BuildContext, copyInto } from "./context.ts";
-import { type Instruction, parseDockerfile } from "./instructions.ts";
+import { type Instruction, parseDockerfile, variablesIn } from "./instructions.ts";
 
 export interface User {
   readonly uid: number;
@@ -35,9 +35,6 @@ export interface BuildOptions {
   /** The image's user `node`, or `undefined` if this process cannot change the owner of a file. */
   readonly node: User | undefined;
 }
-
-/** A variable of an ENV instruction, such as `PORT=3000` or `NAME="two words"`. */
-const VARIABLE = /(\w+)=(?:"([^"]*)"|(\S*))/g;
 
 interface Stage {
   readonly root: string;
@@ -83,7 +80,7 @@ export class Build {
     else if (keyword === "COPY") this.#copy(instruction);
     else if (keyword === "RUN") this.#shell(text);
     else if (keyword === "WORKDIR") this.#enter(text);
-    else if (keyword === "ENV") this.#set(text);
+    else if (keyword === "ENV") this.#set(instruction);
     else if (keyword === "USER") this.#current.user = text;
     else if (keyword === "EXPOSE") this.#current.port = text;
     else if (keyword === "CMD") this.#current.command = JSON.parse(text);
@@ -98,9 +95,8 @@ export class Build {
     mkdirSync(join(stage.root, stage.workdir), { recursive: true });
   }
 
-  #set(variables: string): void {
-    for (const [, name = "", quoted, plain = ""] of variables.matchAll(VARIABLE)) {
-      const value = quoted ?? plain;
+  #set(instruction: Instruction): void {
+    for (const [name, value] of Object.entries(variablesIn(instruction))) {
       this.#current.env[name] = name === "NODE_OPTIONS" ? knownOptions(value) : value;
     }
   }

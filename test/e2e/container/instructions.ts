@@ -22,3 +22,16 @@ function parseInstruction(line: string): Instruction {
   const pairs = [...flags.matchAll(/--([\w-]+)=(\S+)/g)].map(([, name, value]) => [name, value]);
   return { keyword, flags: Object.fromEntries(pairs), text };
 }
+
+/** A variable of an ENV instruction, such as `PORT=3000` or `NAME="two words"`. */
+const VARIABLE = /(\w+)=(?:"([^"]*)"|(\S*))/g;
+
+/** Returns the variables that an ENV instruction sets, by name. */
+export function variablesIn({ text }: Instruction): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...text.matchAll(VARIABLE)].map(([, name = "", quoted, plain = ""]) => [
+      name,
+      quoted ?? plain,
+    ]),
+  );
+}
