@@ -38,6 +38,7 @@ export type ErrorCode =
   | "INBOX_NOT_EMPTY"
   | "INBOX_UNFINISHED"
   | "INBOX_MOVED"
+  | "INBOX_LOST"
   | "INBOX_DIFFERS"
   | "DRIVER_MISSING"
   // inbox administration

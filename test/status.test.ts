@@ -102,6 +102,7 @@ describe("bot.status()", () => {
         oldestPendingAgeMs: undefined,
         deadLetters: 0,
       },
+      inboxProblem: undefined,
       requests: undefined,
       instances: undefined,
       restored: undefined,

@@ -83,7 +83,7 @@ export async function assemble(setup: Setup): Promise<Parts> {
   );
   const observers = await Observers.create(bot, { config, send: transportOf(options.fetch), log });
   try {
-    const inbox = await openInbox(setup);
+    const inbox = await openInbox(setup, log);
     try {
       const scrub = scrubber(secrets);
       return await wire({ ...setup, log, random, observers, inbox, scrub });
@@ -166,7 +166,10 @@ async function wire(common: Common): Promise<Parts> {
   };
 }
 
-async function openInbox({ bot, config, options, clock, deadline }: Setup): Promise<Inbox> {
+async function openInbox(
+  { bot, config, options, clock, deadline }: Setup,
+  log: Logger,
+): Promise<Inbox> {
   const { database, databaseSchema: schema } = config;
   if (database.kind === "postgres") {
     const { PostgresInbox } = await import("../inbox/postgres/postgres-inbox.ts");
@@ -179,13 +182,17 @@ async function openInbox({ bot, config, options, clock, deadline }: Setup): Prom
   }
   // Import late, because Node's version must be checked before the native binding is loaded.
   const { SqliteInbox } = await import("../inbox/sqlite/sqlite-inbox.ts");
-  return new SqliteInbox({
+  const inbox = new SqliteInbox({
     file: database.file,
     clock,
     bot,
     ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
     ...(options.minFreeBytes === undefined ? {} : { minFreeBytes: options.minFreeBytes }),
   });
+  const { outcome, movedTo } = inbox.restore ?? {};
+  if (outcome === "finished") log.warn({ movedTo }, "finished an interrupted restore");
+  if (outcome === "undone") log.warn("undid an interrupted restore; run it again");
+  return inbox;
 }
 
 export function createClient({

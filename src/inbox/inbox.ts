@@ -134,6 +134,12 @@ export interface Retention {
   readonly statesMs?: number;
 }
 
+/** A lasting problem, such as a file that was removed under a running bot. */
+export interface InboxProblem {
+  /** Sentence that names the file and what happened. */
+  readonly message: string;
+}
+
 /** Capabilities that differ between inboxes. Callers check a capability, never the kind of inbox. */
 export interface InboxCapabilities {
   /** True if new events are refused while the disk is nearly full. False if commits fail only once the disk is full. */
@@ -153,6 +159,9 @@ export interface Inbox {
    * expire here; a single-process inbox ends them when it opens.
    */
   readonly shared: Shared | undefined;
+
+  /** Lasting problem that an operator must solve. The inbox refuses writes until then. `undefined` if there is none. */
+  readonly problem: InboxProblem | undefined;
 
   /**
    * Stores a batch and its cursors in one transaction, skipping known ids. Resolves once the batch is durable.

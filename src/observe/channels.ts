@@ -22,8 +22,18 @@ export const leaseLosses = ["run", "result", "log"] as const;
 /** How a lost lease was detected: during a `run`, while recording its `result`, or while reading the event `log`. */
 export type LeaseLoss = (typeof leaseLosses)[number];
 
-export const storeFailures = ["disk_low", "disk_full", "locked", "away", "broken"] as const;
-/** Store failures. `disk_low`: new events are refused because free space is low. */
+export const storeFailures = [
+  "disk_low",
+  "disk_full",
+  "locked",
+  "away",
+  "broken",
+  "file_lost",
+] as const;
+/**
+ * Store failures. `disk_low`: new events are refused because free space is low. `file_lost`: the inbox's files are not
+ * at their paths.
+ */
 export type StoreFailure = (typeof storeFailures)[number];
 
 export const stepOutcomes = ["made", "recorded", "found", "elsewhere"] as const;
@@ -160,6 +170,15 @@ export interface ChannelMessages {
   /** A store transaction was committed or rolled back. */
   readonly transaction: BotMessage & { readonly ms: number };
   readonly "store-failure": BotMessage & { readonly reason: StoreFailure };
+  /** The inbox's files were lost (`problem`), saved (`savedTo`), or are in their places again. */
+  readonly "inbox-file": BotMessage & {
+    /** Sentence that names the file and what happened. `undefined` if the files are in order. */
+    readonly problem: string | undefined;
+    /** Path of a new copy that contains the deleted inbox. */
+    readonly savedTo?: string;
+    /** Error that prevented the copy. */
+    readonly error?: unknown;
+  };
 }
 
 /** A message about work that may contain other work. The publisher completes it when the work ends. */
@@ -223,6 +242,7 @@ export const channels: { readonly [K in keyof ChannelMessages]: FactChannel<Chan
     circuit: channel(`${PREFIX}circuit`),
     transaction: channel(`${PREFIX}transaction`),
     "store-failure": channel(`${PREFIX}store-failure`),
+    "inbox-file": channel(`${PREFIX}inbox-file`),
   };
 
 export const works: {

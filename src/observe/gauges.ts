@@ -18,7 +18,7 @@ export interface GaugeSources extends Omit<StatusSources, "isReady"> {
   /** The system clock, which is also used for signatures. */
   readonly wall: Clock;
   readonly isStarted: () => boolean;
-  readonly inbox: Pick<Inbox, "measure" | "shared" | "capabilities">;
+  readonly inbox: Pick<Inbox, "measure" | "shared" | "problem" | "capabilities">;
   readonly client: Pick<Client, "requests" | "platformNow">;
   readonly dispatcher: { readonly running: number };
   readonly poller: Pick<Poller, "status" | "leads"> | undefined;
@@ -231,6 +231,11 @@ const budgetRows: readonly Row[] = [
 ];
 
 const diskRows: readonly Row[] = [
+  {
+    name: "store_file_lost",
+    help: "1 while the inbox's files are not at their paths, so the bot stores nothing.",
+    read: ({ inboxProblem }) => (inboxProblem === undefined ? 0 : 1),
+  },
   {
     name: "store_size_bytes",
     help: "Size of the database file and its WAL.",

@@ -7,6 +7,12 @@ const TOKEN_REFUSED =
 const APP_REFUSED =
   "the platform rejects every request from the app; enable it in the developer portal (events wait)";
 
+const INBOX_LOST =
+  "the inbox is lost; the bot stores nothing until its files are back or the bot is restarted";
+
+const INBOX_SAVED =
+  "saved the contents of the deleted inbox; stop the bot, and move the copy to the inbox's path";
+
 const LOG_ENDLESS =
   "the event log returned only empty pages; the bot reads it again at the next audit";
 
@@ -44,6 +50,7 @@ export function logFacts(bot: object, log: Logger): () => void {
       log.warn({ kind, perMinute, event, trace }, "requests wait for MAX_REQUESTS_PER_MINUTE");
     },
     circuit: (circuit) => logCircuit(log, circuit),
+    "inbox-file": (file) => logFile(log, file),
   });
 }
 
@@ -123,6 +130,15 @@ function logRun(log: Logger, run: ChannelMessages["run"]): void {
     const level = run.isLoopHeld || err?.code === "STATE_CONFLICT" ? "debug" : "warn";
     log[level]({ ...about, retryInMs, err }, "event postponed; attempt not counted");
   }
+}
+
+function logFile(log: Logger, file: ChannelMessages["inbox-file"]): void {
+  const { problem, savedTo, error: err } = file;
+  if (problem === undefined) log.info("the inbox's files are in their places again");
+  else if (savedTo !== undefined) log.warn({ savedTo }, INBOX_SAVED);
+  else if (err !== undefined)
+    log.error({ err }, "could not save the contents of the deleted inbox");
+  else log.fatal({ problem }, INBOX_LOST);
 }
 
 function logCircuit(log: Logger, circuit: ChannelMessages["circuit"]): void {

@@ -37,6 +37,8 @@ export interface BotStatus {
   readonly log: LogStatus | undefined;
   /** `undefined` if the store does not respond. */
   readonly inbox: InboxStatus | undefined;
+  /** Lasting problem with the inbox's files, as text. `undefined` if there is none. */
+  readonly inboxProblem: string | undefined;
   /** This instance's request budget. `undefined` without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
   /** `undefined` if the bot is a single process (SQLite) or the store does not respond. */
@@ -90,7 +92,7 @@ export interface StatusSources {
   readonly isReady: () => Promise<boolean>;
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
   readonly poller: Pick<Poller, "status"> | undefined;
-  readonly inbox: Pick<Inbox, "measure" | "shared">;
+  readonly inbox: Pick<Inbox, "measure" | "shared" | "problem">;
   readonly client: Pick<Client, "requests">;
   readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
@@ -152,6 +154,7 @@ export function statusOf(
       oldestPendingAgeMs: ageOf(measures.oldestPendingAt),
       deadLetters: measures.dead,
     },
+    inboxProblem: inbox.problem?.message,
     requests: client.requests,
     instances,
     restored: restored && {

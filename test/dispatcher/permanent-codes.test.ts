@@ -53,6 +53,7 @@ const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   INBOX_UNUSABLE: "transient",
   INBOX_NOT_EMPTY: "transient",
   INBOX_UNFINISHED: "transient",
+  INBOX_LOST: "transient",
   INBOX_MOVED: "transient",
   INBOX_DIFFERS: "transient",
   DRIVER_MISSING: "transient",

@@ -205,7 +205,12 @@ describe("a restore", () => {
     db.pragma("user_version = 999");
     db.close();
     await refused("INBOX_TOO_NEW");
-    expect(readdirSync(folder).sort()).toEqual(["backups", "bot.db", "bot.db-lock"]);
+    expect(readdirSync(folder).sort()).toEqual([
+      "backups",
+      "bot.db",
+      "bot.db-holder",
+      "bot.db-lock",
+    ]);
     expect((await read()).ids).toEqual(["1"]);
   });
 

@@ -126,7 +126,7 @@ describe("with a disk", () => {
       syncs.push(started);
       return started.promise;
     };
-    group = new GroupCommit(db, { disk: { sync } });
+    group = new GroupCommit(db, { disk: { sync, check: () => undefined } });
   });
 
   /** Returns the promises' states once those that can settle have settled. */

@@ -48,7 +48,7 @@ function breakDisk(call: Call, when: (path: unknown, to: unknown) => boolean = (
   replaceFs({ [call]: broken });
 }
 
-const names = () => readdirSync(folder).filter((name) => !/-lock$|^backups$/.test(name));
+const names = () => readdirSync(folder).filter((name) => !/-(lock|holder)$|^backups$/.test(name));
 const isAside = (path: unknown) => String(path).includes(".before-");
 
 test("the old inbox is in its place until the new one is on the disk", async () => {
@@ -66,11 +66,11 @@ test("the old inbox is in its place until the new one is on the disk", async () 
 });
 
 test.each<[string, Call, (path: unknown, to: unknown) => boolean]>([
-  ["given its name", "linkSync", () => true],
+  ["given its name", "linkSync", (_, to) => to === file],
   [
     "known to the disk by its name",
     "fsyncSync",
-    (handle) => fs.fstatSync(Number(handle)).isDirectory(),
+    (handle) => fs.fstatSync(Number(handle)).isDirectory() && names().some(isAside),
   ],
 ])("the old inbox is moved back where the new one cannot be %s", async (_, call, when) => {
   breakDisk(call, when);
@@ -86,15 +86,24 @@ test("what was moved before the rest could not be is moved back", async () => {
   expect(names()).toEqual(["bot.db", "bot.db-journal"]);
 });
 
-test("an old inbox that cannot be moved back is reported with its path", async () => {
+test("a failed restore in an empty folder leaves no sign of a lost inbox", async () => {
+  const fresh = join(folder, "fresh", "bot.db");
   breakDisk("linkSync");
+  await expect(restoreFile(backup, fresh, mark, false)).rejects.toThrow("EIO");
+  expect(await idsIn(fresh)).toEqual([]);
+});
+
+test("an old inbox that cannot be moved back is reported with its path", async () => {
+  breakDisk("linkSync", (_, to) => to === file);
   breakDisk("renameSync", isAside);
   const failure = await restoreFile(backup, file, mark, true).catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: "INBOX_UNUSABLE" });
   const [aside = ""] = names();
-  expect(names()).toEqual([expect.stringContaining("bot.db.before-")]);
+  expect(names()).toEqual([
+    expect.stringContaining("bot.db.before-"),
+    expect.stringContaining("bot.db.restoring-"),
+  ]);
   expect(String(failure)).toContain(join(folder, aside));
-  expect(await idsIn(join(folder, aside))).toEqual(["1", "2"]);
 });
 
 test.runIf(process.getuid?.() === 0)(
@@ -110,3 +119,46 @@ test.runIf(process.getuid?.() === 0)(
     }
   },
 );
+
+/** Ends a process's changes to the disk before its n-th one. */
+function killBefore(n: number): { readonly restore: () => void } {
+  const calls = ["renameSync", "linkSync", "unlinkSync", "rmSync"] as const;
+  const real = Object.fromEntries(calls.map((name) => [name, fs[name]]));
+  let count = 0;
+  const limited =
+    (work: (...args: never[]) => unknown) =>
+    (...args: never[]) => {
+      count += 1;
+      if (count >= n) throw new Error("killed");
+      return work(...args);
+    };
+  const replaced = calls.map((name) => [name, limited(real[name] as never)]);
+  replaceFs(Object.fromEntries(replaced));
+  return { restore: () => replaceFs(real) };
+}
+
+test("a restore that is killed leaves the old inbox or the backup, and the next start cleans up", async () => {
+  const both = join(folder, "backups", "2.db");
+  fs.copyFileSync(file, both);
+  const found: string[] = [];
+  for (let failure: unknown, n = 1; n === 1 || failure instanceof Error; n++) {
+    for (const name of readdirSync(folder)) if (name !== "backups") fs.rmSync(join(folder, name));
+    fs.copyFileSync(both, file);
+    // SQLite ignores and deletes such a WAL.
+    fs.writeFileSync(`${file}-wal`, "none");
+    const { restore } = killBefore(n);
+    failure = await restoreFile(backup, file, mark, true).catch((error: unknown) => error);
+    restore();
+    const inbox = new SqliteInbox({ file });
+    const { events } = await inbox.admin.list();
+    await inbox.close();
+    found.push(`${events.length} events, ${inbox.restore?.outcome}`);
+    expect(names().filter((name) => !isAside(name))).toEqual(["bot.db"]);
+  }
+  expect([...new Set(found)]).toEqual([
+    "2 events, undefined",
+    "2 events, undone",
+    "1 events, finished",
+    "1 events, undefined",
+  ]);
+});

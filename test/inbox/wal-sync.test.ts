@@ -67,15 +67,15 @@ test("after a failed sync, the WAL is written again before the next one", async 
 });
 
 test("while the WAL may be incomplete on disk, no commit checkpoints it", async () => {
-  const { db, wal, close } = openFile(file);
+  const { db, disk, close } = openFile(file);
   onTestFinished(close);
   const pages = () => db.pragma("wal_autocheckpoint", { simple: true });
   let isBroken = true;
   breakSyncs(() => isBroken);
-  await expect(wal?.sync()).rejects.toMatchObject({ code: "EIO" });
+  await expect(disk?.wal.sync()).rejects.toMatchObject({ code: "EIO" });
   expect(pages()).toBe(0);
   isBroken = false;
-  await wal?.sync();
+  await disk?.wal.sync();
   expect(pages()).toBe(1_000);
 });
 

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Inbox } from "../faces/inbox.ts";
@@ -42,6 +43,26 @@ describe("an inbox in a file", () => {
     expect(await value(bot, "service_bot_deliveries_total", refused)).toBe(1);
   });
 
+  test("whose file is removed refuses deliveries, is not ready, and names the file", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const world = new World();
+    const bot = await world.start({ databaseUrl: `file:${file}`, delivery: "webhook" });
+    const lost = "service_bot_store_file_lost";
+    expect(await value(bot, lost)).toBe(0);
+    rmSync(file);
+    expect(await world.deliver(bot, [dm("1")])).toBe(503);
+    const { status } = await bot.handle(new Request("http://bot.test/readyz"));
+    expect(status).toBe(503);
+    expect(await bot.status()).toMatchObject({
+      ready: false,
+      inboxProblem: expect.stringContaining(file),
+    });
+    expect(await value(bot, lost)).toBe(1);
+    expect(await value(bot, "service_bot_ready")).toBe(0);
+    const failures = { reason: "file_lost" };
+    expect(await value(bot, "service_bot_store_failures_total", failures)).toBeGreaterThan(0);
+  });
+
   test("in memory has no size", async () => {
     const names = [...(await scrape(await new World().start())).keys()];
     expect(
@@ -84,7 +105,7 @@ function metricsOf(inbox: Pick<Inbox, "measure" | "shared">): Metrics {
   onTestFinished(() => metrics.close());
   metrics.watch({
     ...{ clock, wall: clock, startedAt: clock.now(), isStarted: () => true, poller: undefined },
-    inbox: { ...inbox, capabilities: { guardsDisk: true } },
+    inbox: { problem: undefined, ...inbox, capabilities: { guardsDisk: true } },
     client: { requests: undefined, platformNow: () => clock.now() - 5_000 },
     receiver: { lastDeliveryAt: undefined },
     dispatcher: { running: 3 },

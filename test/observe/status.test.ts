@@ -29,6 +29,7 @@ function sourcesOf(answers: {
     inbox: {
       measure: answers.measure ?? (async () => measures),
       shared: shared as Shared,
+      problem: undefined,
       capabilities: { guardsDisk: false } as Inbox["capabilities"],
     },
     settings: {

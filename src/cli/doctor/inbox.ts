@@ -25,6 +25,7 @@ const remedies: Readonly<Record<string, string>> = {
   INBOX_TOO_NEW: "Update service-bot, or set DATABASE_URL to another database.",
   INBOX_UNFINISHED: "Run the same `npx service-bot inbox copy` again.",
   INBOX_MOVED: "Set DATABASE_URL to the copy.",
+  INBOX_LOST: "Follow the steps above before you start the bot again.",
   STORE_UNAVAILABLE: "Free space on the disk.",
 };
 

@@ -55,6 +55,7 @@ const MAX_STATE_READS = 100;
 export class PostgresInbox extends SqlInbox implements Inbox {
   readonly capabilities: InboxCapabilities = { guardsDisk: false };
   readonly shared: PostgresShared;
+  readonly problem = undefined;
   readonly #database: Database;
   readonly #backlog: Backlog;
   readonly #intake: Intake;

@@ -1,21 +1,10 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-} from "node:fs";
-import { dirname, resolve } from "node:path";
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { BESIDE } from "../../core/database-files.ts";
-import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import { messageOf, ServiceBotError } from "../../errors.ts";
 import { countContents, type InboxContents, refuseMarked } from "../sql/marks.ts";
-import { syncFolder } from "./lock.ts";
 import { openExisting, requireInbox } from "./open.ts";
+import { placeFile, refuseToReplace } from "./place-file.ts";
 import { dialect, execute } from "./store.ts";
 import { asStoreError } from "./store-error.ts";
 
@@ -133,84 +122,4 @@ function damaged(name: string, problem: string, cause?: unknown): ServiceBotErro
     `${name} is damaged or not an inbox: ${problem}. Take another backup.`,
     { cause },
   );
-}
-
-/** Moves the old files back to their place. */
-export type PutBack = () => void;
-
-/**
- * Writes a draft and renames it once it is complete and on disk. Never replaces a file.
- *
- * @param make writes the draft, which starts as an empty file that only its owner can read
- * @param clearWay moves an existing file away once the draft is safe on disk
- * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and the errors of `make`, `clearWay` and {@link PutBack}
- */
-export async function placeFile<T>(
-  file: string,
-  make: (draft: string) => Promise<T> | T,
-  clearWay: () => PutBack = () => () => undefined,
-): Promise<T> {
-  const draft = `${file}.part-${process.pid}`;
-  try {
-    closeSync(openSync(draft, "wx", 0o600));
-  } catch (error) {
-    throw unusable(file, error);
-  }
-  try {
-    const made = await make(draft);
-    sync(draft);
-    exchange(draft, file, clearWay());
-    return made;
-  } catch (error) {
-    throw error instanceof ServiceBotError ? error : unusable(file, error);
-  } finally {
-    for (const suffix of ["", ...BESIDE]) rmSync(`${draft}${suffix}`, { force: true });
-  }
-}
-
-function exchange(draft: string, file: string, putBack: PutBack): void {
-  let hasName = false;
-  try {
-    giveName(draft, file);
-    hasName = true;
-    syncFolder(dirname(file));
-  } catch (error) {
-    if (hasName) rmSync(file, { force: true });
-    putBack();
-    throw error;
-  }
-}
-
-function giveName(draft: string, file: string): void {
-  try {
-    // Unlike a rename, a link fails if the file was created in the meantime.
-    linkSync(draft, file);
-    unlinkSync(draft);
-  } catch (error) {
-    refuseToReplace(file);
-    // Some file systems do not support hard links.
-    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].some((code) => hasCode(error, code)))
-      throw error;
-    renameSync(draft, file);
-  }
-}
-
-/** @throws {ServiceBotError} INBOX_NOT_EMPTY */
-export function refuseToReplace(file: string): void {
-  if (!existsSync(file)) return;
-  throw new ServiceBotError("INBOX_NOT_EMPTY", `${file} already exists. Choose another file name.`);
-}
-
-function sync(file: string): void {
-  const handle = openSync(file, "r+");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function unusable(file: string, cause: unknown): ServiceBotError {
-  const message = `Cannot write ${file}: ${messageOf(cause)}`;
-  return new ServiceBotError("INBOX_UNUSABLE", message, { cause });
 }

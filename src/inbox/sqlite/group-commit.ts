@@ -75,11 +75,19 @@ export interface TransactionMemory {
   undone(): void;
 }
 
+/** Disk on which the commits are stored. */
+export interface CommitDisk {
+  /** Throws unless what is written now can be found by the next process. */
+  check(): void;
+  /** Makes every commit so far durable. */
+  sync(): Promise<void>;
+}
+
 export interface GroupCommitOptions {
   /** In-memory data that transactions change. */
   readonly memory?: TransactionMemory;
-  /** Makes every commit so far durable. Without it, commits must be durable by themselves. */
-  readonly disk?: { sync(): Promise<void> } | undefined;
+  /** Absent if commits are durable by themselves. */
+  readonly disk?: CommitDisk | undefined;
   /** Called when a sync fails. Its writes are committed, although their callers see an error. */
   readonly onSyncFailed?: () => void;
   /** The bot named in channel messages. */
@@ -193,6 +201,7 @@ export class GroupCommit {
   #commit(writes: readonly AnyWrite[]): unknown {
     const startedAt = performance.now();
     try {
+      this.#options.disk?.check();
       this.#db.exec("BEGIN IMMEDIATE");
       this.#run(writes);
       this.#db.exec("COMMIT");
@@ -236,7 +245,7 @@ export class GroupCommit {
       const groups = this.#unsynced;
       this.#unsynced = [];
       this.#hasUnsynced = false;
-      const error = await this.#options.disk?.sync().catch((error: unknown) => error);
+      const error = await this.#makeDurable().catch((error: unknown) => error);
       for (const { writes, startedAt } of groups) {
         this.#publish(startedAt);
         if (error === undefined) for (const write of writes) write.settle();
@@ -248,6 +257,11 @@ export class GroupCommit {
     }
     this.#syncing = undefined;
     if (this.#toSync > 0) this.#schedule();
+  }
+
+  async #makeDurable(): Promise<void> {
+    await this.#options.disk?.sync();
+    this.#options.disk?.check();
   }
 
   #fail(writes: readonly AnyWrite[], error: unknown): void {
@@ -279,9 +293,11 @@ function failureOf(error: unknown): StoreFailure {
 }
 
 /**
- * Returns whether the file itself is locked, full or broken. Every write would then fail on its own as well, and would
- * block the process until the lock times out.
+ * Returns whether the file itself is lost, locked, full or broken. Every write would then fail on its own as well, and
+ * would block the process until the lock times out.
  */
 function isOfTheStore(error: unknown): boolean {
-  return /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/.test(codeOf(error));
+  return /^STORE_UNAVAILABLE$|^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/.test(
+    codeOf(error),
+  );
 }

@@ -6,6 +6,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readlinkSync,
   realpathSync,
   statSync,
 } from "node:fs";
@@ -95,7 +96,18 @@ export function lockOf(file: string): string {
 export function canonical(file: string): string {
   if (existsSync(file)) return realpathSync(file);
   const folder = dirname(file);
+  // The target of a link may be missing.
+  const target = targetOf(file);
+  if (target !== undefined) return canonical(resolve(folder, target));
   return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Syncs a folder. Before the sync, a new file in it may not survive a power loss. */
@@ -114,7 +126,7 @@ export function syncFolder(path: string): void {
  * Creates a folder and its parents. Node's recursive `mkdir` never returns if the file system refuses to create
  * folders, as /proc does.
  */
-function makeFolder(path: string): void {
+export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   try {

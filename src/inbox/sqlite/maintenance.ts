@@ -9,7 +9,7 @@ import { refuseMarked } from "../sql/marks.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { DiskGuard, MIN_FREE_BYTES } from "./intake.ts";
 import { isLocked, lockOf } from "./lock.ts";
-import { openExisting } from "./open.ts";
+import { openExisting, refuseUnsafe } from "./open.ts";
 import { dialect, execute, SqliteStore } from "./store.ts";
 
 /** Largest file to check, in bytes. Checking a larger file would take more than a few seconds. */
@@ -46,7 +46,8 @@ const ephemeral: Readonly<Record<number, EphemeralDisk>> = {
 /**
  * Opens an inbox file that a bot may be using. Neither creates the file nor changes its schema.
  *
- * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_LOST, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
+ *   INBOX_UNUSABLE
  */
 export function attachInbox(file: string, clock: Clock = systemClock): AttachedInbox {
   const db = openExisting(file);
@@ -75,10 +76,11 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
  * Checks whether a bot could use this file. Changes nothing.
  *
  * @param file a path other than `:memory:`
- * @throws {ServiceBotError} INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, or
- *   STORE_UNAVAILABLE if the disk is nearly full
+ * @throws {ServiceBotError} INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_LOST, INBOX_UNUSABLE,
+ *   or STORE_UNAVAILABLE if the disk is nearly full
  */
 export function probeFile(file: string): InboxProbe {
+  refuseUnsafe(file);
   const exists = existsSync(file);
   if (exists) probeExisting(file);
   const folder = existingFolder(dirname(resolve(file)));

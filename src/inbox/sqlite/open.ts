@@ -1,10 +1,13 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { makePrivateFile, migrate, migrationsIn } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { refuseMarked } from "../sql/marks.ts";
-import { permissionRemedy, takeLock } from "./lock.ts";
+import { type FinishedExchange, finishExchange } from "./exchange.ts";
+import { FileWatch } from "./file-watch.ts";
+import { findLoss } from "./holder.ts";
+import { canonical, isLocked, lockOf, makeFolder, permissionRemedy, takeLock } from "./lock.ts";
 import { dialect, execute } from "./store.ts";
 import { WalSync } from "./wal-sync.ts";
 
@@ -32,9 +35,19 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export interface OpenFile {
   readonly db: Database;
-  /** Absent for a database in memory. */
-  readonly wal: WalSync | undefined;
+  /** `undefined` for a database in memory. */
+  readonly disk: DiskFile | undefined;
   close(): void;
+}
+
+/** An inbox that is not in memory. */
+export interface DiskFile {
+  /** Path of the database, without symbolic links. */
+  readonly path: string;
+  readonly wal: WalSync;
+  readonly watch: FileWatch;
+  /** Restore that this start has ended. `undefined` if no restore was interrupted. */
+  readonly restore: FinishedExchange | undefined;
 }
 
 interface Versions {
@@ -45,44 +58,96 @@ interface Versions {
 /**
  * Opens an inbox file: creates its folder, takes the lock and migrates the schema.
  *
- * @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
+ * @param bot the bot named in channel messages
+ * @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_LOST, INBOX_UNUSABLE
  */
-export function openFile(file: string): OpenFile {
-  const lock = file === MEMORY ? undefined : takeLock(resolve(file));
-  let db: Database | undefined;
-  let wal: WalSync | undefined;
+export function openFile(file: string, bot?: object): OpenFile {
+  return file === MEMORY ? openMemory() : openOnDisk(resolve(file), bot);
+}
+
+function openMemory(): OpenFile {
+  const db = new Sqlite(MEMORY);
+  prepare(db, MEMORY);
+  return { db, disk: undefined, close: () => db.close() };
+}
+
+function openOnDisk(file: string, bot: object | undefined): OpenFile {
+  // Released in reverse order.
+  const opened: (() => void)[] = [];
+  const close = () => {
+    for (const release of opened.splice(0).reverse()) release();
+  };
   try {
-    if (file !== MEMORY) makePrivateFile(file);
-    db = new Sqlite(file);
-    configure(db, file);
-    migrate(db, MIGRATIONS, (versions) => tooNew(file, versions));
-    execute(db, refuseMarked(dialect, file));
-    if (file !== MEMORY) wal = new WalSync(db);
+    prepareFirstStart(file);
+    const lock = takeLock(file);
+    opened.push(() => lock.close());
+    const path = canonical(file);
+    const restore = finishExchange(path);
+    refuseUnsafe(path, false);
+    makePrivateFile(path);
+    const handle = openSync(path, "r");
+    opened.push(() => closeSync(handle));
+    const db = new Sqlite(path);
+    opened.push(() => db.close());
+    prepare(db, file);
+    const wal = new WalSync(db);
+    opened.push(() => wal.close());
+    const watch = new FileWatch({ db, path, lock: lock.name, handle, bot });
+    return { db, disk: { path, wal, watch, restore }, close };
   } catch (error) {
-    db?.close();
-    lock?.close();
+    close();
     throw asUnusable(file, error);
   }
-  const opened = db;
-  return {
-    db: opened,
-    wal,
-    close() {
-      wal?.close();
-      opened.close();
-      lock?.close();
-    },
-  };
+}
+
+function prepare(db: Database, file: string): void {
+  configure(db, file);
+  migrate(db, MIGRATIONS, (versions) => tooNew(file, versions));
+  execute(db, refuseMarked(dialect, file));
+}
+
+/** Creates the database before the lock, so that a lock without a database shows that there was one. */
+function prepareFirstStart(file: string): void {
+  makeFolder(dirname(file));
+  const isFirst = !existsSync(lockOf(file));
+  if (isFirst && findLoss(canonical(file), lockOf(file), false) === undefined)
+    makePrivateFile(file);
+}
+
+/**
+ * Refuses a path from which an inbox has disappeared, and a file that two bots could have under two paths.
+ *
+ * @param isServed true if another process has the lock
+ * @throws {ServiceBotError} INBOX_LOST, INBOX_UNUSABLE
+ */
+export function refuseUnsafe(file: string, isServed: boolean = isLocked(lockOf(file))): void {
+  const path = canonical(resolve(file));
+  const loss = findLoss(path, lockOf(path), isServed);
+  if (loss !== undefined) throw loss;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (found.nlink > 1) {
+    throw unusable(
+      `${path} has ${found.nlink} names (hard links), but SQLite names its WAL and its lock after one of them. Remove ` +
+        "the other names, or copy the inbox with `npx service-bot inbox backup`.",
+    );
+  }
+  if (found.dev !== statSync(dirname(path)).dev) {
+    throw unusable(
+      `${path} is mounted without its folder, so its WAL would be on another disk. Mount the folder instead.`,
+    );
+  }
 }
 
 /**
  * Connects to an inbox file with this version's schema. A bot may be using the file.
  *
- * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_LOST, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
  */
 export function openExisting(file: string): Database {
   if (file === MEMORY)
     throw missing("The inbox is in the bot's memory. Use bot.inbox inside the bot.");
+  refuseUnsafe(file);
   if (!existsSync(file)) {
     throw missing(
       `There is no inbox at ${file}. The bot creates it on its first start. ` +
@@ -112,10 +177,7 @@ export function requireInbox(db: Database, file: string): Versions {
   const versions = { file: Number(db.pragma("user_version", { simple: true })), known };
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
   if (versions.file === 0 || !TABLES.every((name) => tables.includes(name))) {
-    throw new ServiceBotError(
-      "INBOX_UNUSABLE",
-      `${file} is not a service-bot inbox. Correct DATABASE_URL.`,
-    );
+    throw unusable(`${file} is not a service-bot inbox. Correct DATABASE_URL.`);
   }
   if (versions.file > known) throw tooNew(file, versions);
   return versions;
@@ -155,6 +217,10 @@ export function asUnusable(file: string, error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
   const message = `Cannot use ${file}: ${messageOf(error)}${permissionRemedy(file)}`;
   return new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
+}
+
+function unusable(message: string): ServiceBotError {
+  return new ServiceBotError("INBOX_UNUSABLE", message);
 }
 
 function missing(message: string): ServiceBotError {

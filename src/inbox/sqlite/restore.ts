@@ -1,13 +1,22 @@
-import { chmodSync, chownSync, copyFileSync, existsSync, renameSync, statSync } from "node:fs";
+import { chmodSync, chownSync, copyFileSync, existsSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { BESIDE } from "../../core/database-files.ts";
-import { messageOf, ServiceBotError } from "../../errors.ts";
+import { ServiceBotError } from "../../errors.ts";
 import type { RestoreMark } from "../restore-mark.ts";
 import { type InboxContents, markRestored, refuseMarked } from "../sql/marks.ts";
-import { examine, type PutBack, placeFile, refuseToReplace, settle } from "./backup.ts";
+import { examine, settle } from "./backup.ts";
+import {
+  EXCHANGE,
+  exchange,
+  finishExchange,
+  moveBesideAside,
+  timestamp,
+  whatIsThere,
+} from "./exchange.ts";
+import { forgetHolder, hasForeignWal } from "./holder.ts";
 import { canonical, isLocked, lockOf, takeLock } from "./lock.ts";
 import { asUnusable, prepareConnection } from "./open.ts";
+import { placeFile } from "./place-file.ts";
 import { dialect, execute } from "./store.ts";
 
 export interface RestoreReport extends InboxContents {
@@ -34,20 +43,26 @@ export async function restoreFile(
   moveOld: boolean,
 ): Promise<RestoreReport> {
   refuseBackup(backup, file);
+  const isFirst = !existsSync(lockOf(file));
   const lock = takeLock(resolve(file), STOP_IT);
   try {
     const place = canonical(resolve(file));
+    finishExchange(place);
     const old = whatIsThere(place);
     if (old.length > 0 && !moveOld) throw inTheWay(place, old);
-    const movedTo = old.length === 0 ? undefined : nameAside(place);
-    const make = (draft: string) => {
-      const contents = take(backup, draft, mark);
-      giveToOwnerOfFolder(draft, lockOf(file));
-      return contents;
-    };
-    const clearWay = () => moveAside(place, movedTo ?? place, old);
-    const contents = await placeFile(place, make, clearWay);
+    const draft = `${place}${EXCHANGE}${timestamp()}`;
+    const contents = await placeFile(draft, (empty) => {
+      const taken = take(backup, empty, mark);
+      giveToOwnerOfFolder(empty, lockOf(file));
+      return taken;
+    });
+    const movedTo = exchange(draft, place);
+    forgetHolder(place);
     return { place, movedTo, ...contents };
+  } catch (error) {
+    // A lock without an inbox would look like a lost inbox.
+    if (isFirst && !existsSync(file)) rmSync(lockOf(file), { force: true });
+    throw asUnusable(file, error);
   } finally {
     lock.close();
   }
@@ -63,11 +78,14 @@ export function markFile(file: string, mark: RestoreMark): RestoreReport {
   const lock = takeLock(resolve(file), STOP_IT);
   let db: Database | undefined;
   try {
+    const place = canonical(resolve(file));
+    if (hasForeignWal(place)) moveBesideAside(place);
     db = new Sqlite(file, { fileMustExist: true });
     prepareConnection(db);
     const contents = examine(db, file);
     setMark(db, file, mark);
-    return { place: canonical(resolve(file)), movedTo: undefined, ...contents };
+    forgetHolder(place);
+    return { place, movedTo: undefined, ...contents };
   } catch (error) {
     throw asUnusable(file, error);
   } finally {
@@ -119,48 +137,6 @@ function giveToOwnerOfFolder(...files: readonly string[]): void {
 function setMark(db: Database, name: string, mark: RestoreMark): void {
   execute(db, refuseMarked(dialect, name));
   db.transaction(() => execute(db, markRestored(mark))).immediate();
-}
-
-/**
- * Returns the suffixes of the files that exist. A WAL may contain acknowledged events even if its database is missing.
- */
-function whatIsThere(place: string): string[] {
-  return ["", ...BESIDE].filter((suffix) => existsSync(`${place}${suffix}`));
-}
-
-function nameAside(place: string): string {
-  const at = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
-  return `${place}.before-${at}`;
-}
-
-function moveAside(place: string, to: string, suffixes: readonly string[]): PutBack {
-  const moved: string[] = [];
-  const putBack = () => {
-    for (const suffix of moved) moveBack(`${to}${suffix}`, `${place}${suffix}`);
-  };
-  try {
-    for (const suffix of suffixes) {
-      renameSync(`${place}${suffix}`, `${to}${suffix}`);
-      moved.push(suffix);
-    }
-  } catch (error) {
-    putBack();
-    throw error;
-  }
-  return putBack;
-}
-
-/** @throws {ServiceBotError} INBOX_UNUSABLE, with the path of the old inbox */
-function moveBack(from: string, to: string): void {
-  try {
-    refuseToReplace(to);
-    renameSync(from, to);
-  } catch (error) {
-    const message =
-      `Cannot put the backup in place. The old inbox is now at ${from}, and cannot be moved back ` +
-      `(${messageOf(error)}). Move it and its files (${BESIDE.join(", ")}) back before you start the bot.`;
-    throw new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
-  }
 }
 
 function inTheWay(place: string, suffixes: readonly string[]): ServiceBotError {

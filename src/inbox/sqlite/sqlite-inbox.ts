@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { DiskMeasures, InboxMeasures } from "../admin.ts";
 import type { Effects, FiredTimers, StoredState, StoredTimer } from "../effects.ts";
@@ -9,6 +9,7 @@ import type {
   CursorMove,
   Inbox,
   InboxCapabilities,
+  InboxProblem,
   NewEvent,
   PutResult,
   Source,
@@ -16,11 +17,13 @@ import type {
 import { stateConflict } from "../sql/effects.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { EffectWriter, Timers } from "./effects.ts";
-import { GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
+import type { FinishedExchange } from "./exchange.ts";
+import { FileRescue } from "./file-rescue.ts";
+import { type CommitDisk, GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
 import { Lanes } from "./lanes.ts";
-import { MEMORY, type OpenFile, openFile } from "./open.ts";
+import { type DiskFile, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { OtherWriters, SqliteStore } from "./store.ts";
 import { readStore } from "./store-error.ts";
@@ -53,7 +56,6 @@ const LANES_PER_WRITE = 500;
 export class SqliteInbox extends SqlInbox implements Inbox {
   readonly capabilities: InboxCapabilities;
   readonly shared = undefined;
-  readonly #path: string;
   readonly #file: OpenFile;
   readonly #clock: Clock;
   readonly #maxBacklog: number;
@@ -64,6 +66,8 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #timers: Timers;
   /** Absent for an in-memory inbox. */
   readonly #disk: DiskGuard | undefined;
+  /** Absent for an in-memory inbox. */
+  readonly #rescue: FileRescue | undefined;
   readonly #others: OtherWriters;
   readonly #store: SqliteStore;
   #cancelTick: () => void = () => undefined;
@@ -73,17 +77,19 @@ export class SqliteInbox extends SqlInbox implements Inbox {
    */
   #pending: number;
 
-  /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
+  /**
+   * @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_LOST, INBOX_UNUSABLE
+   */
   constructor(options: SqliteInboxOptions) {
-    const file = openFile(options.file);
-    const { db, wal } = file;
+    const file = openFile(options.file, options.bot);
+    const { db, disk } = file;
     const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
     const lanes = new Lanes(db, { history, effects, clock });
     // From here on, the group commit syncs.
-    if (wal !== undefined) db.pragma("synchronous = NORMAL");
+    if (disk !== undefined) db.pragma("synchronous = NORMAL");
     const group = new GroupCommit(db, {
-      ...{ memory: lanes, disk: wal, bot: options.bot },
+      ...{ memory: lanes, disk: disk && commitDisk(disk), bot: options.bot },
       onSyncFailed: () => ifReadable(this.#recount),
     });
     const intake = new Intake(db, group, lanes, clock);
@@ -95,7 +101,6 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     });
     // The lock makes this process the only owner.
     super({ store, sweepPhases: sweepPhases(db), owner: "" });
-    this.#path = options.file;
     this.#file = file;
     this.#clock = clock;
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
@@ -104,9 +109,13 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#effects = effects;
     this.#timers = new Timers(db);
     this.#lanes = lanes;
-    this.#disk = makeGuard(options, clock);
+    this.#disk = disk && makeGuard(disk.path, options, clock);
+    this.#rescue = disk && new FileRescue({ db, ...disk, bot: options.bot });
     this.capabilities = { guardsDisk: this.#disk !== undefined };
-    db.transaction(() => history.recover(clock.now())).immediate();
+    db.transaction(() => {
+      history.recover(clock.now());
+      disk?.watch.stamp();
+    }).immediate();
     this.#pending = store.countPending();
     this.#store = store;
     this.#others = new OtherWriters(db);
@@ -196,7 +205,21 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#intake.writeWithLanes((now) => this.#lanes.heal(now));
   }
 
+  get problem(): InboxProblem | undefined {
+    return this.#rescue?.problem;
+  }
+
+  get restore(): FinishedExchange | undefined {
+    return this.#file.disk?.restore;
+  }
+
+  override async ping(): Promise<void> {
+    this.#file.disk?.watch.check();
+    await super.ping();
+  }
+
   async measure(): Promise<InboxMeasures> {
+    this.#file.disk?.watch.check();
     return { ...(await this.reports.measure()), disk: this.#measureDisk() };
   }
 
@@ -206,6 +229,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     // If this write fails, the next startup rebuilds the lanes.
     void this.#intake.writeWithLanes(() => undefined).catch(() => undefined);
     await this.#group.close();
+    await this.#rescue?.close();
     this.#file.close();
   }
 
@@ -232,6 +256,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   #tick(): void {
     this.#tickLater();
+    ifReadable(() => this.#file.disk?.watch.examine());
     ifReadable(() => this.#others.look(this.#recount));
     if (!this.#group.hasUnsynced) return;
     // The next tick tries again. The next outcome reports the failure.
@@ -260,9 +285,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   #measureDisk(): DiskMeasures | undefined {
-    if (this.#disk === undefined) return undefined;
+    const { disk } = this.#file;
+    if (this.#disk === undefined || disk === undefined) return undefined;
     const { free, minFree } = this.#disk;
-    return { ...sizesOf(this.#path), free, minFree };
+    return { ...sizesOf(disk.path), free, minFree };
   }
 }
 
@@ -274,9 +300,12 @@ function ifReadable(check: () => void): void {
   }
 }
 
-function makeGuard(options: SqliteInboxOptions, clock: Clock): DiskGuard | undefined {
-  const { file, minFreeBytes = MIN_FREE_BYTES, freeBytes, bot } = options;
-  if (file === MEMORY) return undefined;
-  const folder = dirname(resolve(file));
+function commitDisk({ wal, watch }: DiskFile): CommitDisk {
+  return { check: () => watch.check(), sync: () => wal.sync() };
+}
+
+function makeGuard(path: string, options: SqliteInboxOptions, clock: Clock): DiskGuard {
+  const { minFreeBytes = MIN_FREE_BYTES, freeBytes, bot } = options;
+  const folder = dirname(path);
   return new DiskGuard({ folder, minFreeBytes, clock, bot, ...(freeBytes && { freeBytes }) });
 }

@@ -1,6 +1,6 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { openFile } from "../../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { examineDatabase, failFindings, okFindings } from "./database.ts";
@@ -23,6 +23,25 @@ describe("a file", () => {
     const [found] = await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd });
     expect([found]).toEqual(okFindings("the inbox at bot.db is writable"));
     expect(readdirSync(cwd).sort()).toEqual(before);
+  });
+
+  test("that was removed under a running bot is reported", async () => {
+    const cwd = temporaryFolder();
+    const opened = openFile(join(cwd, "bot.db"));
+    onTestFinished(() => opened.close());
+    rmSync(join(cwd, "bot.db"));
+    const found = await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd });
+    expect(found).toEqual(
+      failFindings(/bot\.db was removed or moved while a bot was using it/, /./),
+    );
+  });
+
+  test("that was removed after the bot had stopped is reported", async () => {
+    const cwd = temporaryFolder();
+    openFile(join(cwd, "bot.db")).close();
+    rmSync(join(cwd, "bot.db"));
+    const found = await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd });
+    expect(found).toEqual(failFindings(/There is no inbox/, /./));
   });
 
   test("where nothing can be made is reported", async () => {

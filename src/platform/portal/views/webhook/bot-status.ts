@@ -21,6 +21,7 @@ export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
     ["Ready", status["ready"] === true ? "yes" : "no; read its log", status["ready"] !== true],
     ["Mode", `${mode}: ${text(status["modeReason"]) ?? ""}`, mode === "polling"],
     ...logRows(fields(status["log"])),
+    ["Inbox file", text(status["inboxProblem"]), true],
     ...inboxRows(status["inbox"]),
     ["Requests", requests(fields(status["requests"]))],
     ["Instances", instances(fields(status["instances"]))],

@@ -1,0 +1,188 @@
+import { randomInt } from "node:crypto";
+import { fstatSync, readSync, statSync } from "node:fs";
+import type { Database } from "better-sqlite3";
+import { messageOf, ServiceBotError } from "../../errors.ts";
+import { channels } from "../../observe/channels.ts";
+
+/** A problem with an inbox's files, which lasts until an operator solves it. */
+export interface FileProblem {
+  /**
+   * `database`: the database is not at its path. `overwritten`: another program wrote to a file. `beside`: the WAL, its
+   * index or the lock is not at its path.
+   */
+  readonly kind: "database" | "overwritten" | "beside";
+  /** Path of the affected file. */
+  readonly path: string;
+  /** Sentence that names the file and what happened. */
+  readonly text: string;
+}
+
+export interface FileWatchOptions {
+  readonly db: Database;
+  /** Path of the database, without symbolic links. */
+  readonly path: string;
+  /** Path of the lock file. */
+  readonly lock: string;
+  /**
+   * Handle of the database, opened before `db`. It must stay open until `db` is closed, because closing it releases the
+   * process's locks on the file.
+   */
+  readonly handle: number;
+  /** The bot named in channel messages. */
+  readonly bot?: object | undefined;
+}
+
+interface WatchedFile {
+  readonly path: string;
+  readonly kind: "database" | "beside";
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
+/** Position and size of the application id in a database. */
+const STAMP = { at: 68, bytes: 4 } as const;
+
+/** Exclusive limit of an application id, which is a signed number of 32 bits. */
+const MAX_STAMP = 2 ** 31;
+
+/** Sizes in a WAL, in bytes. */
+const WAL_HEADER = 32;
+const FRAME_HEADER = 24;
+
+/**
+ * Checks that an inbox's files are still at their paths and that nothing else has overwritten them. Otherwise, SQLite
+ * would go on writing to files that the next process cannot find.
+ */
+export class FileWatch {
+  readonly #db: Database;
+  readonly #path: string;
+  readonly #handle: number;
+  readonly #files: readonly WatchedFile[];
+  readonly #pageBytes: number;
+  readonly #buffer = Buffer.alloc(STAMP.bytes);
+  readonly #stamp = randomInt(1, MAX_STAMP);
+  /** Stamp in the database. It changes to this process's stamp with a checkpoint. */
+  #stampInFile: number | undefined;
+  #overwritten: FileProblem | undefined;
+  #problem: FileProblem | undefined;
+  #onChange: (problem: FileProblem | undefined) => void = () => undefined;
+  readonly #bot: object | undefined;
+
+  /** @throws if a file is missing */
+  constructor({ db, path, lock, handle, bot }: FileWatchOptions) {
+    this.#db = db;
+    this.#path = path;
+    this.#handle = handle;
+    this.#bot = bot;
+    this.#pageBytes = Number(db.pragma("page_size", { simple: true }));
+    const beside = [`${path}-wal`, `${path}-shm`, lock];
+    this.#files = [identify(path, "database"), ...beside.map((each) => identify(each, "beside"))];
+    this.#stampInFile = this.#readStamp();
+  }
+
+  /** `undefined` while the files are in order. */
+  get problem(): FileProblem | undefined {
+    return this.#problem;
+  }
+
+  /** True if the database no longer has a path. */
+  get isDeleted(): boolean {
+    return fstatSync(this.#handle).nlink === 0;
+  }
+
+  /** True while no other process can have the inbox's lock. */
+  get hasLock(): boolean {
+    const lock = this.#files.at(-1);
+    return lock !== undefined && whereaboutsOf(lock) === undefined;
+  }
+
+  /** Marks the database as this process's. An older copy of the database has another mark. */
+  stamp(): void {
+    this.#db.pragma(`application_id = ${this.#stamp}`);
+  }
+
+  /** Calls `listener` with each new problem, and with `undefined` once the files are in order again. */
+  onChange(listener: (problem: FileProblem | undefined) => void): void {
+    this.#onChange = listener;
+  }
+
+  /**
+   * Checks the paths. Takes a few microseconds.
+   *
+   * @throws {ServiceBotError} STORE_UNAVAILABLE
+   */
+  check(): void {
+    const problem = this.#overwritten ?? this.#findMoved();
+    if (problem?.text !== this.#problem?.text) {
+      this.#problem = problem;
+      this.#onChange(problem);
+    }
+    if (problem === undefined) return;
+    channels["store-failure"].publish({ bot: this.#bot, reason: "file_lost" });
+    throw new ServiceBotError("STORE_UNAVAILABLE", problem.text);
+  }
+
+  /**
+   * Also checks the contents.
+   *
+   * @throws {ServiceBotError} STORE_UNAVAILABLE
+   */
+  examine(): void {
+    this.#overwritten ??= this.#findOverwritten();
+    this.check();
+  }
+
+  #findMoved(): FileProblem | undefined {
+    for (const file of this.#files) {
+      const text = whereaboutsOf(file);
+      if (text !== undefined) return { kind: file.kind, path: file.path, text };
+    }
+    return undefined;
+  }
+
+  #findOverwritten(): FileProblem | undefined {
+    const stamp = this.#readStamp();
+    if (stamp !== this.#stamp && stamp !== this.#stampInFile) {
+      return overwritten(this.#path, "was overwritten by another program");
+    }
+    this.#stampInFile = stamp;
+    // A checkpoint by another process may truncate the WAL between two reads.
+    const isCut = this.#isWalCut() && this.#isWalCut();
+    return isCut ? overwritten(`${this.#path}-wal`, "was truncated by another program") : undefined;
+  }
+
+  #readStamp(): number | undefined {
+    const length = readSync(this.#handle, this.#buffer, 0, STAMP.bytes, STAMP.at);
+    return length < STAMP.bytes ? undefined : this.#buffer.readInt32BE();
+  }
+
+  #isWalCut(): boolean {
+    const bytes = statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size;
+    // NOOP only reads the number of frames.
+    const [wal] = this.#db.pragma("wal_checkpoint(NOOP)") as { readonly log: number }[];
+    const frames = Math.max(0, wal?.log ?? 0);
+    const needed = frames === 0 ? 0 : WAL_HEADER + frames * (FRAME_HEADER + this.#pageBytes);
+    return bytes !== undefined && bytes < needed;
+  }
+}
+
+function identify(path: string, kind: WatchedFile["kind"]): WatchedFile {
+  const { dev: device, ino: inode } = statSync(path, { bigint: true });
+  return { path, kind, device, inode };
+}
+
+/** Returns what happened to a file, or `undefined` if it is at its path. */
+function whereaboutsOf({ path, device, inode }: WatchedFile): string | undefined {
+  try {
+    const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (now === undefined) return `${path} was removed or moved while the bot was using it.`;
+    if (now.ino === inode && now.dev === device) return undefined;
+    return `${path} was replaced by another file while the bot was using it.`;
+  } catch (error) {
+    return `${path} is out of reach: ${messageOf(error)}.`;
+  }
+}
+
+function overwritten(path: string, what: string): FileProblem {
+  return { kind: "overwritten", path, text: `${path} ${what} while the bot was using it.` };
+}

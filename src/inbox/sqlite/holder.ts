@@ -1,0 +1,146 @@
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { ServiceBotError } from "../../errors.ts";
+
+/**
+ * Record of the last bot that had an inbox open. It outlives the bot, so that the next bot and `service-bot` notice if
+ * the file is missing or is another file.
+ */
+export interface Holder {
+  /** Inode of the database. */
+  readonly database: string | undefined;
+  /** Inode of the WAL. */
+  readonly wal: string | undefined;
+  /** Last problem that the bot found with its files. `undefined` if they were at their paths. */
+  readonly problem?: string | undefined;
+  /** True if another program wrote to the database. Its contents may then be a mixture of two inboxes. */
+  readonly isOverwritten?: boolean | undefined;
+  /** Inode of the copy that the bot saved after its database was deleted. */
+  readonly saved?: string | undefined;
+  /** True once the bot has closed the inbox. */
+  readonly isClosed?: boolean | undefined;
+}
+
+/** Part of the name of a copy that a bot saved after its database was deleted. */
+export const SAVED = ".saved-";
+
+/** Returns the path of the record. @param path the database's path, without symbolic links */
+export function holderOf(path: string): string {
+  return `${path}-holder`;
+}
+
+export function writeHolder(path: string, holder: Holder): void {
+  const draft = `${holderOf(path)}.part`;
+  writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  renameSync(draft, holderOf(path));
+}
+
+/** Returns `undefined` if there is no record, or if it is damaged. */
+export function readHolder(path: string): Holder | undefined {
+  try {
+    const holder: Holder = JSON.parse(readFileSync(holderOf(path), "utf8"));
+    return holder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lets the next bot open the file at the path, even if it is not the last bot's file. */
+export function forgetHolder(path: string): void {
+  rmSync(holderOf(path), { force: true });
+}
+
+/** Returns a file's inode, or `undefined` if the file is missing. */
+export function inodeOf(path: string): string | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString();
+}
+
+/**
+ * Returns an error if an inbox has disappeared from its path. A bot must not start on an empty or older inbox, because
+ * it would not know all acknowledged events.
+ *
+ * @param path the database's path, without symbolic links
+ * @param lock path of the lock file
+ * @param isServed true if another process has the lock
+ */
+export function findLoss(
+  path: string,
+  lock: string,
+  isServed: boolean,
+): ServiceBotError | undefined {
+  const holder = readHolder(path);
+  if (isServed && holder?.problem !== undefined) return lost(holder.problem);
+  if (sizeOf(path) > 0) {
+    return holder === undefined || isSame(path, holder) ? undefined : lost(replaced(path, holder));
+  }
+  // The first start creates an empty database before the lock.
+  const isLockTrace = inodeOf(path) === undefined && inodeOf(lock) !== undefined;
+  const traces = [`${path}-wal`, holderOf(path)].filter((file) => sizeOf(file) > 0);
+  if (isLockTrace) traces.push(lock);
+  const saved = savedFor(path);
+  if (saved !== undefined) traces.push(saved);
+  return traces.length === 0 ? undefined : lost(missing(path, traces, isServed));
+}
+
+function isSame(path: string, { isOverwritten, ...holder }: Holder): boolean {
+  if (isOverwritten) return false;
+  const database = inodeOf(path);
+  if (database === holder.database || database === holder.saved) return true;
+  return holder.problem === undefined && (holder.isClosed === true || !hasWalOf(holder, path));
+}
+
+function hasWalOf({ wal }: Holder, path: string): boolean {
+  return wal !== undefined && inodeOf(`${path}-wal`) === wal;
+}
+
+/** Returns true if the WAL beside the database belongs to another one. SQLite would apply it to the database. */
+export function hasForeignWal(path: string): boolean {
+  const holder = readHolder(path);
+  return holder !== undefined && inodeOf(path) !== holder.database && hasWalOf(holder, path);
+}
+
+function missing(path: string, traces: readonly string[], isServed: boolean): string {
+  if (isServed) return `${path} was removed or moved while a bot was using it. ${remedy(path)}.`;
+  return (
+    `There is no inbox at ${path}, but ${listed(traces)} shows that there was one. ${remedy(path)}, or run ` +
+    `\`npx service-bot inbox restore BACKUP --move-old\`. To start with an empty inbox, delete ${listed(traces)}.`
+  );
+}
+
+function replaced(path: string, { problem }: Holder): string {
+  const before = problem === undefined ? "" : ` ${problem}`;
+  return (
+    `${path} is not the file that the last bot had open.${before} ${remedy(path)}. If you have restored a backup with ` +
+    "other tools, run `npx service-bot inbox restore --in-place`."
+  );
+}
+
+function remedy(path: string): string {
+  const saved = savedFor(path);
+  return saved === undefined ? "Move the file back" : `Stop the bot, and move ${saved} to ${path}`;
+}
+
+/** Returns the newest copy that a bot saved. */
+function savedFor(path: string): string | undefined {
+  const [folder, prefix] = [dirname(path), `${basename(path)}${SAVED}`];
+  try {
+    const names = readdirSync(folder).filter((name) => name.startsWith(prefix));
+    const newest = names.sort().at(-1);
+    return newest === undefined ? undefined : join(folder, newest);
+  } catch {
+    return undefined;
+  }
+}
+
+function listed(paths: readonly string[]): string {
+  return paths.map((path) => basename(path)).join(" and ");
+}
+
+/** Returns a file's size in bytes. 0 if the file is missing. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function lost(message: string): ServiceBotError {
+  return new ServiceBotError("INBOX_LOST", message);
+}
