@@ -262,6 +262,7 @@ describe("/readyz?verbose", () => {
         lagMs: 1_500,
       },
       inbox: { pending: 0, oldestPendingAt: null, oldestPendingAgeMs: null, deadLetters: 0 },
+      inboxProblem: null,
       requests: null,
       instances: null,
       restored: null,

@@ -124,9 +124,9 @@ function unexplained(disk: Disk, files: string): string[] {
     .map((name) => `the journal does not explain the contents of ${name}`);
 }
 
-/** The WAL index and the lock file hold no events. */
+/** The WAL index, the lock file and the holder's record hold no events. */
 function holdsEvents(name: string): boolean {
-  return !isIndex(name) && !name.includes("-lock");
+  return !isIndex(name) && !/-lock|-holder/.test(name);
 }
 
 /** SQLite rebuilds the WAL index on restart. */
