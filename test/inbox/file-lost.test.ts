@@ -228,6 +228,14 @@ describe("a deleted file", () => {
     expect(await idsAfterRestart()).toEqual(["0", "1", "2"]);
   });
 
+  test("is not taken for a later file with its inode", async () => {
+    const copy = await copyOfEarlierRun();
+    await deleteAndSave(() => rmSync(file));
+    // File systems give the inode of a deleted file to the next one.
+    copyFileSync(copy, file);
+    expect(() => open()).toThrow(inboxLost);
+  });
+
   test("is not saved on a disk without room", async () => {
     const bot = {};
     const errors: unknown[] = [];

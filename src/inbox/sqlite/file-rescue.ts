@@ -91,10 +91,19 @@ export class FileRescue {
   #record(isClosed: boolean): void {
     const { path, watch } = this.#options;
     if (!watch.hasLock) return;
+    // Another file may get the inode of a deleted one.
+    const database = watch.isDeleted ? undefined : this.#inodes.database;
     const problem = watch.problem?.text;
     const isOverwritten = watch.problem?.kind === "overwritten";
     try {
-      writeHolder(path, { ...this.#inodes, problem, isOverwritten, saved: this.#saved, isClosed });
+      writeHolder(path, {
+        ...this.#inodes,
+        database,
+        problem,
+        isOverwritten,
+        saved: this.#saved,
+        isClosed,
+      });
     } catch {
       // The disk is full. The record of the start stays.
     }

@@ -13,7 +13,7 @@ export interface FileProblem {
   readonly kind: "database" | "overwritten" | "beside";
   /** Path of the affected file. */
   readonly path: string;
-  /** Sentence that names the file and what happened. */
+  /** Two sentences: the file and what happened to it, and the remedy. */
   readonly text: string;
 }
 
@@ -38,6 +38,12 @@ interface WatchedFile {
   readonly device: bigint;
   readonly inode: bigint;
 }
+
+const RESTART = "Restart the bot.";
+const MOVE_BACK = "Move the bot's file back.";
+const USE_COPY = "Stop the bot, and move the copy that it saved (….saved-…) to this path.";
+const RESTORE =
+  "Stop the bot, and restore a backup with `npx service-bot inbox restore BACKUP --move-old`.";
 
 /** Position and size of the application id in a database. */
 const STAMP = { at: 68, bytes: 4 } as const;
@@ -133,9 +139,11 @@ export class FileWatch {
   }
 
   #findMoved(): FileProblem | undefined {
-    for (const file of this.#files) {
-      const text = whereaboutsOf(file);
-      if (text !== undefined) return { kind: file.kind, path: file.path, text };
+    for (const { path, kind, ...id } of this.#files) {
+      const what = whereaboutsOf({ path, ...id });
+      if (what === undefined) continue;
+      const remedy = kind === "beside" ? RESTART : this.isDeleted ? USE_COPY : MOVE_BACK;
+      return { kind, path, text: `${path} ${what} while the bot was using it. ${remedy}` };
     }
     return undefined;
   }
@@ -143,12 +151,12 @@ export class FileWatch {
   #findOverwritten(): FileProblem | undefined {
     const stamp = this.#readStamp();
     if (stamp !== this.#stamp && stamp !== this.#stampInFile) {
-      return overwritten(this.#path, "was overwritten by another program");
+      return overwritten(this.#path, "overwritten");
     }
     this.#stampInFile = stamp;
     // A checkpoint by another process may truncate the WAL between two reads.
     const isCut = this.#isWalCut() && this.#isWalCut();
-    return isCut ? overwritten(`${this.#path}-wal`, "was truncated by another program") : undefined;
+    return isCut ? overwritten(`${this.#path}-wal`, "truncated") : undefined;
   }
 
   #readStamp(): number | undefined {
@@ -172,17 +180,17 @@ function identify(path: string, kind: WatchedFile["kind"]): WatchedFile {
 }
 
 /** Returns what happened to a file, or `undefined` if it is at its path. */
-function whereaboutsOf({ path, device, inode }: WatchedFile): string | undefined {
+function whereaboutsOf({ path, device, inode }: Omit<WatchedFile, "kind">): string | undefined {
   try {
     const now = statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (now === undefined) return `${path} was removed or moved while the bot was using it.`;
-    if (now.ino === inode && now.dev === device) return undefined;
-    return `${path} was replaced by another file while the bot was using it.`;
+    if (now === undefined) return "was removed or moved";
+    return now.ino === inode && now.dev === device ? undefined : "was replaced by another file";
   } catch (error) {
-    return `${path} is out of reach: ${messageOf(error)}.`;
+    return `became inaccessible (${messageOf(error)})`;
   }
 }
 
 function overwritten(path: string, what: string): FileProblem {
-  return { kind: "overwritten", path, text: `${path} ${what} while the bot was using it.` };
+  const text = `${path} was ${what} by another program while the bot was using it. ${RESTORE}`;
+  return { kind: "overwritten", path, text };
 }

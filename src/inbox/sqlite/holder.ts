@@ -7,7 +7,7 @@ import { ServiceBotError } from "../../errors.ts";
  * the file is missing or is another file.
  */
 export interface Holder {
-  /** Inode of the database. */
+  /** Inode of the database. `undefined` once it is deleted. */
   readonly database: string | undefined;
   /** Inode of the WAL. */
   readonly wal: string | undefined;
@@ -71,7 +71,7 @@ export function findLoss(
   const holder = readHolder(path);
   if (isServed && holder?.problem !== undefined) return lost(holder.problem);
   if (sizeOf(path) > 0) {
-    return holder === undefined || isSame(path, holder) ? undefined : lost(replaced(path, holder));
+    return holder === undefined || isSame(path, holder) ? undefined : lost(replaced(path));
   }
   // The first start creates an empty database before the lock.
   const isLockTrace = inodeOf(path) === undefined && inodeOf(lock) !== undefined;
@@ -107,11 +107,10 @@ function missing(path: string, traces: readonly string[], isServed: boolean): st
   );
 }
 
-function replaced(path: string, { problem }: Holder): string {
-  const before = problem === undefined ? "" : ` ${problem}`;
+function replaced(path: string): string {
   return (
-    `${path} is not the file that the last bot had open.${before} ${remedy(path)}. If you have restored a backup with ` +
-    "other tools, run `npx service-bot inbox restore --in-place`."
+    `${path} is not the file that the last bot had open, or was overwritten. ${remedy(path)}. If you have restored a ` +
+    "backup with other tools, run `npx service-bot inbox restore --in-place`."
   );
 }
 
