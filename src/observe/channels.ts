@@ -96,6 +96,8 @@ export interface ChannelMessages {
     /** Error that prevented the batch from being stored. */
     readonly error?: unknown;
     readonly trace?: string | undefined;
+    /** True if `service-bot doctor` sent a forged request to test the signature check. */
+    readonly isProbe?: boolean;
   };
   /** The event log was read to its end, or reading failed with `code`. */
   readonly poll: BotMessage & {

@@ -58,7 +58,12 @@ function intakeLines(log: Logger) {
   /** Codes of the refusals since the last stored delivery. */
   const refused = new Set<string | undefined>();
   return {
-    delivery({ status, code, reason, ms, batch, error, trace }: ChannelMessages["delivery"]) {
+    delivery(delivery: ChannelMessages["delivery"]) {
+      const { status, code, reason, ms, batch, error, trace, isProbe = false } = delivery;
+      if (isProbe) {
+        log.debug({ status, code }, "rejected a forged request of service-bot doctor");
+        return;
+      }
       const isNew = !refused.has(code);
       if (batch !== undefined) {
         if (refused.size > 0) refused.clear();

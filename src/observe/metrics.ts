@@ -106,7 +106,8 @@ function countIntake(registry: Registry) {
     { source: sources },
   );
   return {
-    delivery({ status, code, ms }) {
+    delivery({ status, code, ms, isProbe = false }) {
+      if (isProbe) return;
       deliveries.inc({ status, code: code ?? OK });
       // Deliveries are timed by the system clock, which may have been set back.
       if (ms !== undefined) seconds.observe(Math.max(0, ms) / 1000);

@@ -14,6 +14,7 @@ import {
   type WorkMessages,
   works,
 } from "../observe/channels.ts";
+import { PROBE_HEADER, ProbeMarks } from "../signature/probe.ts";
 import {
   type RefusedSignature,
   readSignature,
@@ -91,6 +92,7 @@ export class Receiver {
   readonly #options: ReceiverOptions;
   /** Time when the use of an old secret was last logged, by the secret's index. */
   readonly #oldSecretLoggedAt = new Map<number, number>();
+  readonly #probes = new ProbeMarks();
   #lastDeliveryAt: number | undefined;
   #isClosed = false;
 
@@ -121,7 +123,7 @@ export class Receiver {
     const head = readSignature(headers[SIGNATURE_HEADER], clock.now());
     if (!head.ok) {
       incoming.drop();
-      return await this.#refuseSignature(head);
+      return await this.#refuseSignature(head, headers);
     }
     let body: Uint8Array;
     try {
@@ -132,7 +134,7 @@ export class Receiver {
     }
     const started = clock.now();
     const verdict = verifyBody(body, head, { secrets, now: started });
-    if (!verdict.ok) return await this.#refuseSignature(verdict);
+    if (!verdict.ok) return await this.#refuseSignature(verdict, headers);
     this.#noteSecret(verdict.secretIndex, started);
     // Read the trace header only after checking the signature. The header itself is not signed, and an attacker could
     // use it to add spans to other traces.
@@ -178,15 +180,28 @@ export class Receiver {
     );
   }
 
-  #refuseSignature({ status, code, message }: RefusedSignature): Promise<Answer> {
+  #refuseSignature(
+    { status, code, message }: RefusedSignature,
+    headers: Incoming["headers"],
+  ): Promise<Answer> {
     const answer = failure(status, code, message);
+    if (this.#isProbe(headers)) return Promise.resolve(this.#refuse(answer, { isProbe: true }));
     return this.#trace(undefined, async () => this.#refuse(answer));
+  }
+
+  /** Returns whether the doctor sent a forged request. */
+  #isProbe(headers: Incoming["headers"]): boolean {
+    const { secrets, clock } = this.#options;
+    return this.#probes.accept(headers[PROBE_HEADER], headers[SIGNATURE_HEADER], {
+      secrets,
+      now: clock.now(),
+    });
   }
 
   /** Publishes a response other than 2xx. */
   #refuse(
     answer: Answer,
-    about: Pick<ChannelMessages["delivery"], "ms" | "error" | "trace"> = {},
+    about: Pick<ChannelMessages["delivery"], "ms" | "error" | "trace" | "isProbe"> = {},
   ): Answer {
     const { status, error: { code, message: reason } = {} } = answer;
     channels.delivery.publish({ bot: this.#options.bot, status, code, reason, ...about });

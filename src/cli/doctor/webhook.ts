@@ -1,5 +1,6 @@
 import { asDoctor } from "../../client/scopes.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
+import { markProbe, PROBE_HEADER } from "../../signature/probe.ts";
 import { SIGNATURE_HEADER, sign, TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { localWebhookUrl } from "../environment.ts";
 import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
@@ -14,7 +15,8 @@ const OLD_SECONDS = 2 * TOLERANCE_SECONDS;
 const START = "Run `npm run dev` or `npm start`.";
 
 export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
-  const findings = webhook === undefined ? [] : [await checkPublic(webhook)];
+  const secrets = config.webhookSecrets;
+  const findings = webhook === undefined ? [] : [await checkPublic({ url: webhook, secrets })];
   if (config.delivery === "polling") {
     return [...findings, ok("DELIVERY=polling: no webhook is needed")];
   }
@@ -24,25 +26,32 @@ export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
       note("PORT=0 picks a random port, so the doctor cannot find the bot", "Set PORT."),
     ];
   }
-  return [...findings, await checkLocal(new URL(localWebhookUrl()))];
+  return [...findings, await checkLocal({ url: new URL(localWebhookUrl()), secrets })];
 });
 
-async function checkLocal(url: URL): Promise<Finding> {
-  const answer = await forge(url);
+interface Target {
+  readonly url: URL;
+  /** Secrets that sign the marks of the forged requests. */
+  readonly secrets: readonly string[];
+}
+
+async function checkLocal(target: Target): Promise<Finding> {
+  const answer = await forge(target);
   // A bot that is not running yet is not an error.
   return "error" in answer
-    ? note(whyNoAnswer(answer.error, url), START)
-    : await checkTwice(url, answer);
+    ? note(whyNoAnswer(answer.error, target.url), START)
+    : await checkTwice(target, answer);
 }
 
 /**
  * Also sends an old request, which the bot must reject (section 5 of the platform document, rule 7). Otherwise, a
  * recorded delivery could be sent again.
  */
-async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
+async function checkTwice(target: Target, answer: Answer): Promise<Finding> {
+  const { url } = target;
   const finding = findingOf(url, answer);
   if (finding.level !== "ok") return finding;
-  const old = await forge(url, OLD_SECONDS);
+  const old = await forge(target, OLD_SECONDS);
   if ("error" in old || old.status === 400 || old.status === 401) return finding;
   return fail(
     `${url.href} returned ${old.status} for a request signed ${OLD_SECONDS / 60} min ago; expected 400`,
@@ -52,15 +61,16 @@ async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
   );
 }
 
-async function checkPublic(url: URL): Promise<Finding> {
-  const answer = await forge(url);
+async function checkPublic(target: Target): Promise<Finding> {
+  const { url } = target;
+  const answer = await forge(target);
   if ("error" in answer) {
     return fail(
       whyNoAnswer(answer.error, url),
       "Check that the name resolves to the proxy, that port 443 is open, and that the certificate is valid.",
     );
   }
-  const finding = await checkTwice(url, answer);
+  const finding = await checkTwice(target, answer);
   if (finding.level !== "ok" || url.protocol === "https:") return finding;
   return note(
     `${url.href} is not https, and the platform delivers only to https`,
@@ -73,14 +83,23 @@ interface Answer {
   readonly code: unknown;
 }
 
-async function forge(url: URL, agoSeconds = 0): Promise<Answer | { readonly error: unknown }> {
+/** Sends a request with a wrong signature. Its mark keeps the bot from counting it as a refused delivery. */
+async function forge(
+  { url, secrets }: Target,
+  agoSeconds = 0,
+): Promise<Answer | { readonly error: unknown }> {
   const body = '{"events":[]}';
-  const at = Date.now() / 1000 - agoSeconds;
-  const signature = sign(body, `whsec_${crypto.randomUUID()}`, at);
+  const now = Date.now() / 1000;
+  const signature = sign(body, `whsec_${crypto.randomUUID()}`, now - agoSeconds);
+  const mark = markProbe(signature, secrets, now);
   try {
     const response = await asDoctor(url.href, {
       method: "POST",
-      headers: { "content-type": "application/json", [SIGNATURE_HEADER]: signature },
+      headers: {
+        "content-type": "application/json",
+        [SIGNATURE_HEADER]: signature,
+        ...(mark !== undefined && { [PROBE_HEADER]: mark }),
+      },
       body,
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -101,7 +120,7 @@ function codeIn(text: string): unknown {
 
 function findingOf(url: URL, { status, code }: Answer): Finding {
   if (status === 401 && code === "SIGNATURE_MISMATCH") {
-    return ok(`${url.href} rejected a forged request (the bot logs a warning about it)`);
+    return ok(`${url.href} rejected a forged request`);
   }
   const said = typeof code === "string" ? `${status} ${code}` : `${status}`;
   return fail(

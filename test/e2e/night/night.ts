@@ -172,10 +172,7 @@ export class NightShift {
     return JSON.parse(out);
   }
 
-  /**
-   * Scrapes the metrics twice during the fault. This must happen before the doctor runs, because the metrics count its
-   * forged delivery.
-   */
+  /** Scrapes the metrics twice during the fault. */
   async lookAtFault(): Promise<void> {
     const fault = await this.scrape();
     const began = performance.now();
