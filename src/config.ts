@@ -79,6 +79,11 @@ export interface ConfigOverrides {
    * 100,000. Default: no limit.
    */
   readonly maxRequestsPerMinute?: number;
+  /**
+   * STATUS_TOKEN: bearer token for monitoring, at least 16 characters. It grants access to `/readyz?verbose`, as
+   * SERVICE_API_KEY does, and the metrics then require it. Default: none.
+   */
+  readonly statusToken?: string;
   /** METRICS_PORT: port for Prometheus metrics, 0 to 65,535; 0 picks a free port. Default: no metrics. */
   readonly metricsPort?: number;
   /** METRICS_HOST: address that the metrics port listens on. Default `127.0.0.1`. */
@@ -95,13 +100,19 @@ interface Settings
   extends Required<
     Omit<
       ConfigOverrides,
-      "webhookSecret" | "databaseUrl" | "maxBodyBytes" | "maxRequestsPerMinute" | "metricsPort"
+      | "webhookSecret"
+      | "databaseUrl"
+      | "maxBodyBytes"
+      | "maxRequestsPerMinute"
+      | "statusToken"
+      | "metricsPort"
     >
   > {
   readonly webhookSecret: readonly string[] | undefined;
   readonly databaseUrl: DatabaseAddress;
   readonly maxBodyBytes: number | undefined;
   readonly maxRequestsPerMinute: number | undefined;
+  readonly statusToken: string | undefined;
   readonly metricsPort: number | undefined;
 }
 
@@ -133,6 +144,9 @@ const MAX_DRAIN_MS = 600_000;
 
 /** Minimum length after `whsec_`, in characters. A shorter secret has probably been truncated, and could be guessed. */
 const MIN_SECRET_LENGTH = 8;
+
+/** Minimum length of STATUS_TOKEN, in characters. A shorter token could be guessed. */
+const MIN_STATUS_TOKEN_LENGTH = 16;
 
 /** Largest accepted limit, in bytes. The text of a larger body might exceed V8's maximum string length. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
@@ -204,6 +218,11 @@ export const settings: {
     variable: "MAX_REQUESTS_PER_MINUTE",
     read: integer(MIN_PER_MINUTE, 100_000),
     optional: "no limit",
+  },
+  statusToken: {
+    variable: "STATUS_TOKEN",
+    read: checked(statusTokenProblem, String),
+    optional: "none",
   },
   metricsPort: {
     variable: "METRICS_PORT",
@@ -388,6 +407,14 @@ function readSecrets(text: string, fail: (problem: string) => undefined): readon
     }
   }
   return values;
+}
+
+function statusTokenProblem(text: string): string | undefined {
+  const isShort = text.length < MIN_STATUS_TOKEN_LENGTH;
+  return (
+    tokenProblem(text) ??
+    (isShort ? `must have at least ${MIN_STATUS_TOKEN_LENGTH} characters` : undefined)
+  );
 }
 
 function pathProblem(text: string): string | undefined {

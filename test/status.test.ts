@@ -89,6 +89,14 @@ describe("bot.status()", () => {
       modeSince: START,
       modeReason: "the bot has started",
       lastDeliveryAt: undefined,
+      webhook: {
+        state: "unknown",
+        reason: "no delivery has arrived yet",
+        secretEnd: undefined,
+        refused: 0,
+        lastRefusal: undefined,
+      },
+      platform: { circuits: [], clockSkewMs: 0 },
       log: {
         cursor: "0",
         lastPollAt: START,
@@ -103,9 +111,12 @@ describe("bot.status()", () => {
         deadLetters: 0,
       },
       inboxProblem: undefined,
+      store: { failure: undefined, disk: undefined },
+      loopGuard: { holding: 0 },
       requests: undefined,
       instances: undefined,
       restored: undefined,
+      credentials: { apiKeyEnd: undefined, webhookSecretEnds: [undefined] },
     } satisfies BotStatus);
   });
 
@@ -254,6 +265,14 @@ describe("/readyz?verbose", () => {
       modeSince: started,
       modeReason: "the bot has started",
       lastDeliveryAt: null,
+      webhook: {
+        state: "unknown",
+        reason: "no delivery has arrived yet",
+        secretEnd: null,
+        refused: 0,
+        lastRefusal: null,
+      },
+      platform: { circuits: [], clockSkewMs: 0 },
       log: {
         cursor: "0",
         lastPollAt: started,
@@ -263,9 +282,12 @@ describe("/readyz?verbose", () => {
       },
       inbox: { pending: 0, oldestPendingAt: null, oldestPendingAgeMs: null, deadLetters: 0 },
       inboxProblem: null,
+      store: { failure: null, disk: null },
+      loopGuard: { holding: 0 },
       requests: null,
       instances: null,
       restored: null,
+      credentials: { apiKeyEnd: null, webhookSecretEnds: [null] },
     });
   });
 

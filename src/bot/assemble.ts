@@ -24,6 +24,7 @@ import { Handling } from "../router/handling.ts";
 import type { Routes } from "../router/routes.ts";
 import { Schedule } from "../schedule/schedule.ts";
 import { RestoreWindow } from "../steps/restore.ts";
+import { LastDelivery } from "./last-delivery.ts";
 import { Membership } from "./membership.ts";
 
 /** Number of maximum-size bodies that the bot can read at once. */
@@ -45,6 +46,7 @@ export interface Parts extends Endpoints {
   readonly restore: RestoreWindow | undefined;
   /** `undefined` if the inbox serves only one process. */
   readonly membership: Membership | undefined;
+  readonly lastDelivery: LastDelivery;
   readonly status: StatusSources;
 }
 
@@ -76,12 +78,14 @@ export async function assemble(setup: Setup): Promise<Parts> {
   // Read the database's secrets from `process.env`, because the driver reads its password there even if the `env`
   // option is set.
   const ofDatabase = secretsOf(config.database, process.env);
-  const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
+  const { apiKey, webhookSecrets, statusToken = [] } = config;
+  const secrets = [apiKey, ...webhookSecrets, statusToken, ...ofDatabase].flat();
   const log = withBotName(
     options.logger ?? createLogger({ level: config.logLevel, secrets }),
     options,
   );
-  const observers = await Observers.create(bot, { config, send: transportOf(options.fetch), log });
+  const send = transportOf(options.fetch);
+  const observers = await Observers.create(bot, { config, send, log, clock: setup.clock });
   try {
     const inbox = await openInbox(setup, log);
     try {
@@ -102,7 +106,7 @@ function withBotName(log: Logger, { name }: BotOptions): Logger {
 }
 
 async function wire(common: Common): Promise<Parts> {
-  const { bot, config, options, routes, clock, client, log, observers, inbox, isStarted } = common;
+  const { bot, config, options, routes, clock, client, log, observers, inbox } = common;
   const { shared } = inbox;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   const { leaseMs = defaults.leaseMs } = options;
@@ -113,13 +117,13 @@ async function wire(common: Common): Promise<Parts> {
   const poller = await createPoller(common, { client, laneOf, peers, restore });
   // Signatures, dates and cron jobs need the actual time of day, which the steady clock does not follow.
   const wall = options.clock ?? systemClock;
+  const handler = new Handling({
+    ...{ routes, client, clock, laneOf },
+    loopGuard: options.loopGuard,
+    state: options.state,
+  });
   const dispatcher = new Dispatcher({
-    ...{ ...common, laneOf, restore, wall, types: routes },
-    handler: new Handling({
-      ...{ routes, client, clock, laneOf },
-      loopGuard: options.loopGuard,
-      state: options.state,
-    }),
+    ...{ ...common, laneOf, restore, wall, types: routes, handler },
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? defaults.handlerTimeoutMs,
@@ -128,27 +132,24 @@ async function wire(common: Common): Promise<Parts> {
     retention: { ...defaults.retention, ...options.retention },
   });
   const schedule = new Schedule({ inbox, clock, wall, log, routes });
-  const receiver = new Receiver({
-    ...{ bot, inbox, laneOf, log },
-    ...{ clock: wall, steady: clock, fallback: poller },
-    secrets: config.webhookSecrets,
-    path: config.webhookPath,
-    maxBodyBytes: config.maxBodyBytes,
-    budget: new BodyBudget(BODIES * Math.max(defaultBodyBytes(), config.maxBodyBytes)),
-  });
+  const receiver = createReceiver(common, { laneOf, wall, poller });
+  const lastDeliveryAt = () => receiver.lastDeliveryAt;
+  const lastDelivery = await LastDelivery.open({ inbox, clock, log, lastDeliveryAt });
   const membership =
     shared &&
     new Membership({
-      ...{ shared, clock, log },
-      lastDeliveryAt: () => receiver.lastDeliveryAt,
+      ...{ shared, clock, log, lastDeliveryAt },
       onSize: (instances) => client.divideBudget(instances),
     });
   const ping = new SharedCall(() => answers(inbox));
-  const isReady = async () => isStarted() && (await ping.get());
-  const startedAt = clock.now();
-  const status = { clock, startedAt, isReady, receiver, poller, inbox, client, restored: restore };
-  const settings = { ...config, store: config.database.kind };
-  observers.watch({ ...status, wall, isStarted, dispatcher, settings });
+  const isReady = async () => common.isStarted() && (await ping.get());
+  const status = {
+    ...{ clock, wall, startedAt: clock.now(), isReady, config },
+    ...{ receiver, earlier: lastDelivery, poller, inbox, client, restored: restore },
+    storeHealth: observers.storeHealth,
+    loopGuard: handler.guard,
+  };
+  observers.watch({ ...status, isStarted: common.isStarted, dispatcher });
   const webhook = config.delivery === "polling" ? undefined : receiver;
   const health = createHealth(config, status, { log, inbox: inbox.admin, schedule });
   const endpoints = { webhook, health, receiver };
@@ -162,6 +163,7 @@ async function wire(common: Common): Promise<Parts> {
     dispatcher,
     restore,
     membership,
+    lastDelivery,
     status,
   };
 }
@@ -236,6 +238,20 @@ async function createPoller(
   });
 }
 
+function createReceiver(
+  { bot, config, clock, log, inbox }: Common,
+  { laneOf, wall, poller }: Pick<PollerParts, "laneOf"> & Pick<Parts, "poller"> & { wall: Clock },
+): Receiver {
+  return new Receiver({
+    ...{ bot, inbox, laneOf, log },
+    ...{ clock: wall, steady: clock, fallback: poller },
+    secrets: config.webhookSecrets,
+    path: config.webhookPath,
+    maxBodyBytes: config.maxBodyBytes,
+    budget: new BodyBudget(BODIES * Math.max(defaultBodyBytes(), config.maxBodyBytes)),
+  });
+}
+
 function createHealth(config: Config, status: StatusSources, local: LocalChannel): HealthOptions {
   const { clock, isReady } = status;
   const isLocal = isLoopback(new URL(config.baseUrl).hostname);
@@ -247,6 +263,7 @@ function createHealth(config: Config, status: StatusSources, local: LocalChannel
     isReady,
     report: () => report.get(),
     apiKey: config.apiKey,
+    statusToken: config.statusToken,
     webhookPath: config.delivery === "polling" ? undefined : config.webhookPath,
     ...(isLocal ? { local } : {}),
   };

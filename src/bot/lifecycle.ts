@@ -6,6 +6,7 @@ import { type Listening, listen } from "../core/listen.ts";
 import { processOwners, requireNode, untilEnded } from "../core/process.ts";
 import { printableText } from "../core/safe-text.ts";
 import { ConfigError, ServiceBotError } from "../errors.ts";
+import { credentialsOf } from "../observe/credentials.ts";
 import { type BotOptions, defaults, type StartOptions } from "../options.ts";
 import { toNodeListener } from "../receiver/adapters.ts";
 import type { Routes } from "../router/routes.ts";
@@ -130,6 +131,7 @@ export class Lifecycle {
     this.#parts = parts;
     await this.#startHandlers(parts);
     parts.poller?.start();
+    parts.lastDelivery.start();
     this.#isStarted = true;
     parts.observers.announce(this.url);
     const metrics = parts.observers.metricsUrl;
@@ -183,7 +185,7 @@ export class Lifecycle {
     this.#isStarted = false;
     if (this.#parts === undefined) return;
     const { log, observers, poller, dispatcher, restore, membership, inbox } = this.#parts;
-    const { schedule } = this.#parts;
+    const { schedule, lastDelivery } = this.#parts;
     log.info("stopping");
     await inStages([
       // Stop the poller at once, so that another instance can take over the event log while the handlers finish.
@@ -196,7 +198,7 @@ export class Lifecycle {
       ],
       // Serve metrics until the end, because operators monitor shutdowns too.
       [() => this.#server?.close(), () => observers.close()],
-      [() => membership?.stop()],
+      [() => membership?.stop(), () => lastDelivery.stop()],
       [() => inbox.close()],
     ]);
     observers.end();
@@ -256,5 +258,9 @@ export function exitWith(error: ServiceBotError): Promise<void> {
 function readyLine(config: Config, url: string | undefined): Record<string, unknown> {
   const { delivery, webhookPath, database, baseUrl } = config;
   const webhook = url === undefined || delivery === "polling" ? undefined : `${url}${webhookPath}`;
-  return { url, webhook, delivery, platform: baseUrl, database: showDatabase(database) };
+  const { apiKeyEnd, webhookSecretEnds } = credentialsOf(config);
+  return {
+    ...{ url, webhook, delivery, platform: baseUrl, database: showDatabase(database) },
+    ...{ apiKeyEnd, webhookSecretEnds },
+  };
 }

@@ -132,8 +132,8 @@ export function grouped(n: number): string {
 }
 
 /** Formats a count, such as "1 dead letter" or "1,200 dead letters". */
-export function count(n: number, noun: string): string {
-  return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
+export function count(n: number, noun: string, plural: string = `${noun}s`): string {
+  return `${grouped(n)} ${n === 1 ? noun : plural}`;
 }
 
 /** Formats a size, such as "11 B", "812 KB", "1.4 MB" or "12 GB". */

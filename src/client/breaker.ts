@@ -1,5 +1,6 @@
 import { type BackoffOptions, backoff, type Clock, type Random } from "../core/clock.ts";
 import { aboutEvent } from "../core/trace.ts";
+import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { type ChannelMessages, channels } from "../observe/channels.ts";
 import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./errors.ts";
 
@@ -13,6 +14,25 @@ export interface BreakerOptions {
 export interface Pass {
   /** Method and path template, such as `POST /posts`. */
   readonly operation: string;
+}
+
+/** Requests that the client holds back. Times are in ms since 1970 on the client's clock. */
+export interface CircuitStatus {
+  /** `platform`, `token`, or an operation such as `POST /posts`. */
+  readonly of: string;
+  /**
+   * `outages`: requests fail, or the platform asked for a pause. `quota`: the operation's quota is used up. `token`:
+   * the platform rejects the token (status 401) or the app (403).
+   */
+  readonly why: "outages" | "quota" | "token";
+  /** Time since which requests are held back. */
+  readonly since: number;
+  /** Time of the next attempt, or of the current one. */
+  readonly retryAt: number;
+  /** Code of the last error. */
+  readonly code: ErrorCode | undefined;
+  /** HTTP status of the last error. `undefined` if there was no response. */
+  readonly status: number | undefined;
 }
 
 /** Number of consecutive outages that opens a circuit. */
@@ -73,6 +93,16 @@ export class Breaker {
     check(this.#platform, this.#platform.isRequested ? requested : away);
   }
 
+  /** The open circuits: the platform, the token, then operations. */
+  get open(): readonly CircuitStatus[] {
+    const ofOperations = [...this.#operations.values()].flatMap(({ outages, quota }) => [
+      outages,
+      quota,
+    ]);
+    const circuits = [this.#platform, this.#token, ...ofOperations];
+    return circuits.map(({ status }) => status).filter((status) => status !== undefined);
+  }
+
   /** Admits a request. Throws like {@link check}. */
   enter(operation: string): Pass {
     this.check(operation);
@@ -90,13 +120,13 @@ export class Breaker {
     const kind = classify(error);
     const waitMs = outageOf(error)?.retryAfterMs ?? 0;
     this.#tokenAfter(pass, error, kind === "answered" || kind === "quota");
-    if (kind === "quota") quota.refused(pass, waitMs);
+    if (kind === "quota") quota.refused(pass, waitMs, error);
     else quota.left(pass);
     if (kind === "outage") {
-      if (waitMs > 0) this.#platform.refused(pass, waitMs);
-      else this.#platform.failed(pass);
+      if (waitMs > 0) this.#platform.refused(pass, waitMs, error);
+      else this.#platform.failed(pass, error);
       // During an outage of the whole platform, a failure must not count against a single operation.
-      if (this.#platform.isClosed || outages.isTrial(pass)) outages.failed(pass);
+      if (this.#platform.isClosed || outages.isTrial(pass)) outages.failed(pass, error);
     } else if (kind === "unknown") {
       this.#platform.left(pass);
       outages.left(pass);
@@ -183,7 +213,9 @@ class Circuit {
   #openUntil = 0;
   #isRequested = false;
   #trial: Pass | undefined;
-  #refusal: ApiError | undefined;
+  /** The error that opened the circuit, or that kept it open. */
+  #error: unknown;
+  #openedAt = 0;
 
   /** @param of `platform`, `token`, or an operation such as `POST /posts` */
   constructor(
@@ -208,7 +240,21 @@ class Circuit {
   }
 
   get refusal(): ApiError | undefined {
-    return this.#refusal;
+    return this.#why === "token" && this.#error instanceof ApiError ? this.#error : undefined;
+  }
+
+  /** `undefined` while the circuit is closed. */
+  get status(): CircuitStatus | undefined {
+    if (this.isClosed) return undefined;
+    const error = this.#error;
+    return {
+      of: this.#of,
+      why: this.#why,
+      since: this.#openedAt,
+      retryAt: this.#options.clock.now() + this.#leftMs(),
+      code: error instanceof ServiceBotError ? error.code : undefined,
+      status: error instanceof ApiError ? error.status : undefined,
+    };
   }
 
   /** Returns the wait before the next request, in ms, or 0 if a request may be sent now. */
@@ -242,12 +288,13 @@ class Circuit {
     if (wasOpen) this.#publish(false, 0);
   }
 
-  failed(pass: Pass): void {
+  failed(pass: Pass, error: unknown): void {
     // Requests in flight when the circuit opened add no information.
     if (!this.isClosed && !this.isTrial(pass)) return;
     this.#failures += 1;
     if (this.isClosed && this.#failures < THRESHOLD) return;
     this.#isRequested = false;
+    this.#error = error;
     this.#open(0);
   }
 
@@ -256,9 +303,9 @@ class Circuit {
    *
    * @param waitMs minimum length of the pause, in ms
    */
-  refused(pass: Pass, waitMs: number, refusal?: ApiError): void {
+  refused(pass: Pass, waitMs: number, error: unknown): void {
     this.#isRequested = true;
-    this.#refusal = refusal;
+    this.#error = error;
     if (this.isClosed || this.isTrial(pass)) this.#open(waitMs);
     else if (waitMs > this.#leftMs()) this.#wait(waitMs);
   }
@@ -271,7 +318,9 @@ class Circuit {
   #open(waitMs: number): void {
     this.#opened += 1;
     this.#wait(Math.max(waitMs, this.#cooldownMs()));
-    if (this.#opened === 1) this.#publish(true, this.#openForMs);
+    if (this.#opened > 1) return;
+    this.#openedAt = this.#options.clock.now();
+    this.#publish(true, this.#openForMs);
   }
 
   #wait(ms: number): void {
@@ -296,7 +345,7 @@ class Circuit {
   }
 
   #publish(open: boolean, retryInMs: number): void {
-    const error = open && this.#refusal !== undefined ? { error: this.#refusal } : {};
+    const error = open && this.refusal !== undefined ? { error: this.refusal } : {};
     const circuit = { of: this.#of, why: this.#why, open, retryInMs, ...error };
     channels.circuit.publish({ bot: this.#options.bot, ...circuit, ...aboutEvent() });
   }

@@ -1,4 +1,5 @@
 import type * as z from "../core/zod.ts";
+import type { CircuitStatus } from "./breaker.ts";
 import { ApiError, apiErrorOf } from "./errors.ts";
 import { type ClientOptions, Http } from "./http.ts";
 import { type Listing, list } from "./listing.ts";
@@ -177,6 +178,11 @@ export class Client {
   /** Remaining request budget, or `undefined` without `maxRequestsPerMinute`. */
   get requests(): RequestsStatus | undefined {
     return this.#http.limiter?.status;
+  }
+
+  /** Requests that the client holds back now. Empty if it would send any request. */
+  get circuits(): readonly CircuitStatus[] {
+    return this.#http.circuits;
   }
 
   /** How far the platform's clock was ahead of the client's clock at the last response, in ms. */

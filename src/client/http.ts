@@ -11,7 +11,7 @@ import { aboutEvent, headerOfEvent } from "../core/trace.ts";
 import type * as z from "../core/zod.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
-import { Breaker, type Pass } from "./breaker.ts";
+import { Breaker, type CircuitStatus, type Pass } from "./breaker.ts";
 import { ApiError, NetworkError, timedOut, unreachable } from "./errors.ts";
 import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
 import { type Permit, RequestLimiter } from "./request-limiter.ts";
@@ -117,6 +117,10 @@ export class Http {
 
   get offsetMs(): number {
     return this.#offsetMs ?? 0;
+  }
+
+  get circuits(): readonly CircuitStatus[] {
+    return this.#breaker.open;
   }
 
   platformNow(): number | undefined {

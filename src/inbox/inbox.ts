@@ -293,6 +293,15 @@ export interface Inbox {
   /** Resolves to the event types that have ever arrived by webhook. */
   webhookTypes(): Promise<ReadonlySet<string>>;
 
+  /**
+   * Records that a webhook delivery was stored `msAgo` ms ago. A power loss may undo the write. {@link put} does not
+   * record it, because that would write another row for each delivery.
+   */
+  noteDelivery(msAgo: number): Promise<void>;
+
+  /** Resolves to the age of the last known webhook delivery, in ms. `undefined` if none is known. */
+  deliveredMsAgo(): Promise<number | undefined>;
+
   stats(): Promise<InboxStats>;
 
   /** Resolves to gauges for monitoring, with sizes on disk. */

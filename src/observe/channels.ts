@@ -170,7 +170,7 @@ export interface ChannelMessages {
     readonly error?: (Error & { readonly status: number }) | undefined;
   };
   /** A store transaction was committed or rolled back. */
-  readonly transaction: BotMessage & { readonly ms: number };
+  readonly transaction: BotMessage & { readonly ms: number; readonly isCommitted: boolean };
   readonly "store-failure": BotMessage & { readonly reason: StoreFailure };
   /** The inbox's files were lost (`problem`), saved (`savedTo`), or are in their places again. */
   readonly "inbox-file": BotMessage & {

@@ -1,10 +1,10 @@
-import type { Client } from "../client/client.ts";
-import type { Clock } from "../core/clock.ts";
+import type { Config } from "../config.ts";
 import { version } from "../core/process.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Poller } from "../poller/poller.ts";
+import { storeFailures } from "./channels.ts";
 import { Gauge, type Registry } from "./prom.ts";
 import {
   type BotStatus,
@@ -15,24 +15,18 @@ import {
 } from "./status.ts";
 
 export interface GaugeSources extends Omit<StatusSources, "isReady"> {
-  /** The system clock, which is also used for signatures. */
-  readonly wall: Clock;
   readonly isStarted: () => boolean;
   readonly inbox: Pick<Inbox, "measure" | "shared" | "problem" | "capabilities">;
-  readonly client: Pick<Client, "requests" | "platformNow">;
   readonly dispatcher: { readonly running: number };
   readonly poller: Pick<Poller, "status" | "leads"> | undefined;
-  readonly settings: {
-    readonly delivery: string;
-    readonly store: string;
-    readonly concurrency: number;
-    readonly pollIntervalMs: number;
-    readonly auditIntervalMs: number;
-  };
+  readonly config: StatusSources["config"] & Pick<Config, "database" | "concurrency">;
 }
 
 /** Time limit for the store, in ms. Prometheus aborts a scrape after ten seconds, and other scrapers abort sooner. */
 const STORE_TIMEOUT_MS = 2_000;
+
+/** Low free space refuses new events, but fails no transaction. */
+const transactionFailures = storeFailures.filter((reason) => reason !== "disk_low");
 
 /** A gauge with its value, or one value per label value. A gauge keeps its last value if the new one is `undefined`. */
 interface Row {
@@ -53,16 +47,16 @@ export class Gauges {
   readonly #store: SharedCall<StoreSample>;
 
   constructor(registry: Registry, sources: GaugeSources) {
-    const { inbox, settings } = sources;
+    const { inbox, config } = sources;
     this.#sources = sources;
     this.#store = new SharedCall(() => sampleStore(inbox));
-    const { delivery, store } = settings;
+    const { delivery, database } = config;
     new Gauge({
       name: "service_bot_build_info",
       help: "Always 1; the labels describe the bot.",
       labelNames: ["version", "store", "delivery"],
       registers: [registry],
-    }).set({ version: version(), store, delivery }, 1);
+    }).set({ version: version(), store: database.kind, delivery }, 1);
     this.#gauges = rowsOf(sources).map((row) => ({
       row,
       gauge: new Gauge({
@@ -112,7 +106,7 @@ function rowsOf(sources: GaugeSources): Row[] {
 }
 
 function botRows(sources: GaugeSources): Row[] {
-  const { wall, inbox, client, receiver, dispatcher } = sources;
+  const { inbox, dispatcher } = sources;
   const one = inbox.shared === undefined ? 1 : Number.NaN;
   return [
     {
@@ -124,6 +118,15 @@ function botRows(sources: GaugeSources): Row[] {
       name: "store_up",
       help: "1 if the store responded to this scrape in time.",
       read: (status) => (status.inbox === undefined ? 0 : 1),
+    },
+    {
+      name: "store_failing",
+      help: "1 from a failed transaction until the next successful one.",
+      label: "reason",
+      read: ({ store: { failure } }) => {
+        const none = Object.fromEntries(transactionFailures.map((reason) => [reason, 0]));
+        return failure === undefined ? none : { ...none, [failure.reason]: 1 };
+      },
     },
     {
       name: "events_pending",
@@ -149,12 +152,17 @@ function botRows(sources: GaugeSources): Row[] {
     {
       name: "handlers_limit",
       help: "Limit on lanes handled at once.",
-      read: () => sources.settings.concurrency,
+      read: () => sources.config.concurrency,
+    },
+    {
+      name: "loop_guard_holding",
+      help: "Conversations and posts in which the loop guard held back an event within its last window.",
+      read: ({ loopGuard }) => loopGuard?.holding ?? 0,
     },
     {
       name: "last_delivery_timestamp_seconds",
-      help: "Time of this instance's last stored delivery; 0 if none.",
-      read: () => (receiver.lastDeliveryAt ?? 0) / 1000,
+      help: "Time of the last stored delivery, on any instance; 0 if none.",
+      read: ({ lastDeliveryAt }) => (lastDeliveryAt ?? 0) / 1000,
     },
     {
       name: "instances",
@@ -164,10 +172,7 @@ function botRows(sources: GaugeSources): Row[] {
     {
       name: "clock_skew_seconds",
       help: "How far this machine's clock is ahead of the platform's Date header.",
-      read() {
-        const platform = client.platformNow();
-        return platform === undefined ? Number.NaN : (wall.now() - platform) / 1000;
-      },
+      read: ({ platform }) => (platform.clockSkewMs ?? Number.NaN) / 1000,
     },
     {
       name: "mode",
@@ -179,7 +184,7 @@ function botRows(sources: GaugeSources): Row[] {
 }
 
 function logRows(
-  { startedAt, settings, inbox }: GaugeSources,
+  { startedAt, config, inbox }: GaugeSources,
   poller: NonNullable<GaugeSources["poller"]>,
 ): Row[] {
   const leads = () => (poller.leads ? 1 : 0);
@@ -193,7 +198,7 @@ function logRows(
       name: "log_interval_seconds",
       help: "Interval between reads in the current mode.",
       read: ({ mode }) =>
-        (mode === "polling" ? settings.pollIntervalMs : settings.auditIntervalMs) / 1000,
+        (mode === "polling" ? config.pollIntervalMs : config.auditIntervalMs) / 1000,
     },
     {
       name: "log_readers",

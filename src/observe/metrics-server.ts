@@ -2,12 +2,14 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { hostCheck, isLoopback } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
 import { type Listening, listen } from "../core/listen.ts";
+import { isBearer } from "../core/secrets.ts";
 import { sendWebResponse } from "../core/web-adapter.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
 
 /**
  * Serves the metrics on a separate port, so that clients of the webhook cannot read them.
  *
+ * @param token bearer token that a request needs. Without one, every client of the port can read the metrics.
  * @throws {ServiceBotError} ADDRESS_IN_USE
  * @throws {ConfigError} CONFIG_INVALID
  */
@@ -15,6 +17,7 @@ export async function serveMetrics(
   metrics: Pick<Metrics, "text">,
   host: string,
   port: number,
+  token?: string,
 ): Promise<Listening> {
   // Other machines may use any name for this machine.
   const isAllowed = isLoopback(host) ? hostCheck([]) : () => true;
@@ -22,6 +25,7 @@ export async function serveMetrics(
     // Discard the body. Otherwise, it would be buffered while the store responds.
     dropBody(request);
     if (!isAllowed(request)) return page(403, "Use the host name 127.0.0.1 or localhost.\n");
+    if (token !== undefined && !isBearer(request.headers.authorization, token)) return refused();
     return await answer(request, metrics);
   };
   const listener: RequestListener = (request, response) =>
@@ -31,6 +35,11 @@ export async function serveMetrics(
   return await listen(listener, host, port, {
     set: { host: "METRICS_HOST", port: "METRICS_PORT" },
   });
+}
+
+function refused(): Response {
+  const text = "Send Authorization: Bearer with the value of STATUS_TOKEN.\n";
+  return page(401, text, { "www-authenticate": "Bearer" });
 }
 
 /** Responds to the raw request. A web `Request` would reject some Host headers that scrapers send. */

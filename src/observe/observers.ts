@@ -1,23 +1,27 @@
 import type { Transport } from "../client/transport.ts";
 import type { Config } from "../config.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Listening } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";
 import type { GaugeSources } from "./gauges.ts";
 import { logFacts } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { RunReporter } from "./run-reporter.ts";
+import { StoreHealth } from "./store-health.ts";
 
 export interface ObserversOptions {
   readonly config: Pick<
     Config,
-    "baseUrl" | "apiKey" | "delivery" | "metricsHost" | "metricsPort" | "tracing"
+    "baseUrl" | "apiKey" | "delivery" | "metricsHost" | "metricsPort" | "statusToken" | "tracing"
   >;
   readonly send: Transport;
   readonly log: Logger;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** One bot's subscribers: its log and, if enabled, its spans, metrics and reports to a local platform. */
 export class Observers {
+  readonly storeHealth: StoreHealth;
   readonly #options: ObserversOptions;
   readonly #ends: (() => void)[] = [];
   /** `undefined` unless the platform is on this machine. */
@@ -53,9 +57,11 @@ export class Observers {
   }
 
   private constructor(bot: object, options: ObserversOptions) {
-    const { config, send, log } = options;
+    const { config, send, log, clock } = options;
     const { baseUrl, apiKey } = config;
     this.#options = options;
+    this.storeHealth = new StoreHealth(bot, clock);
+    this.#ends.push(() => this.storeHealth.end());
     this.#ends.push(logFacts(bot, log));
     const reporter = RunReporter.for(bot, { baseUrl, apiKey, send });
     this.#reporter = reporter;
@@ -77,10 +83,10 @@ export class Observers {
    * @throws {ConfigError} CONFIG_INVALID
    */
   async serve(): Promise<void> {
-    const { metricsHost, metricsPort } = this.#options.config;
+    const { metricsHost, metricsPort, statusToken } = this.#options.config;
     if (this.#metrics === undefined || metricsPort === undefined) return;
     const { serveMetrics } = await import("./metrics-server.ts");
-    this.#server = await serveMetrics(this.#metrics, metricsHost, metricsPort);
+    this.#server = await serveMetrics(this.#metrics, metricsHost, metricsPort, statusToken);
   }
 
   /** @param url URL of the bot's server, if it has one */

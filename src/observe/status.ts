@@ -1,6 +1,9 @@
+import type { CircuitStatus } from "../client/breaker.ts";
 import type { Client } from "../client/client.ts";
 import type { RequestsStatus } from "../client/request-limiter.ts";
+import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
+import { lastFour } from "../core/secrets.ts";
 import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { RestoreMark } from "../inbox/restore-mark.ts";
@@ -9,11 +12,14 @@ import type { Mode } from "../poller/mode.ts";
 import type { Poller } from "../poller/poller.ts";
 import type { PollerStatus } from "../poller/snapshot.ts";
 import type { Receiver } from "../receiver/receive.ts";
+import { type CredentialsStatus, credentialsOf } from "./credentials.ts";
+import { diskStatusOf, type StoreHealth, type StoreStatus } from "./store-health.ts";
+import { type WebhookStatus, webhookStateOf } from "./webhook-status.ts";
 
 /**
  * A bot's status, without secrets or users' text. Times are in ms since 1970 on the bot's clock, which ignores changes
- * to the system time. `/readyz?verbose` returns them as ISO 8601 in UTC, and returns null for `undefined`. Only `inbox`
- * and the cursor survive a restart of the process.
+ * to the system time. `/readyz?verbose` returns them as ISO 8601 in UTC, and returns null for `undefined`. Only
+ * `inbox`, `lastDeliveryAt` and the cursor survive a restart of the process.
  */
 export interface BotStatus {
   /** Time when the status was read. */
@@ -31,20 +37,44 @@ export interface BotStatus {
   readonly modeSince: number;
   /** Reason for the current mode, as text. */
   readonly modeReason: string;
-  /** Time when any instance last stored a delivery, including duplicates and deliveries without events. */
+  /**
+   * Time when any instance last stored a delivery, including duplicates and deliveries without events. If the process
+   * is killed, it may forget the deliveries of the last 10 seconds.
+   */
   readonly lastDeliveryAt: number | undefined;
+  /** `undefined` without a webhook (DELIVERY=polling). */
+  readonly webhook: WebhookStatus | undefined;
+  readonly platform: PlatformStatus;
   /** `undefined` if the bot never reads the event log. */
   readonly log: LogStatus | undefined;
   /** `undefined` if the store does not respond. */
   readonly inbox: InboxStatus | undefined;
   /** Lasting problem with the inbox's files, as text. `undefined` if there is none. */
   readonly inboxProblem: string | undefined;
+  readonly store: StoreStatus;
+  /** `undefined` if the loop guard is off. */
+  readonly loopGuard: LoopGuardStatus | undefined;
   /** This instance's request budget. `undefined` without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
   /** `undefined` if the bot is a single process (SQLite) or the store does not respond. */
   readonly instances: InstancesStatus | undefined;
   /** `undefined` if never restored. */
   readonly restored: RestoredStatus | undefined;
+  readonly credentials: CredentialsStatus;
+}
+
+/** The loop guard of this instance. */
+export interface LoopGuardStatus {
+  /** Number of conversations and posts in which the guard held back an event within its last window. */
+  readonly holding: number;
+}
+
+/** The platform's API, as this instance sees it. */
+export interface PlatformStatus {
+  /** Requests that this instance holds back now. Empty if it would send any request. */
+  readonly circuits: readonly CircuitStatus[];
+  /** How far the system clock is ahead of the platform's, in ms. `undefined` before the first response. */
+  readonly clockSkewMs: number | undefined;
 }
 
 /** The last restore of the inbox from a backup. */
@@ -88,12 +118,22 @@ export interface InboxStatus {
 
 export interface StatusSources {
   readonly clock: Clock;
+  /** The system clock, which signatures use. */
+  readonly wall: Pick<Clock, "now">;
   readonly startedAt: number;
   readonly isReady: () => Promise<boolean>;
-  readonly receiver: Pick<Receiver, "lastDeliveryAt">;
+  readonly receiver: Pick<Receiver, "lastDeliveryAt" | "secret" | "refused" | "lastRefusal">;
+  /** The last delivery before this process started. */
+  readonly earlier: { readonly lastDeliveryAt: number | undefined };
   readonly poller: Pick<Poller, "status"> | undefined;
   readonly inbox: Pick<Inbox, "measure" | "shared" | "problem">;
-  readonly client: Pick<Client, "requests">;
+  readonly client: Pick<Client, "requests" | "circuits" | "platformNow">;
+  readonly loopGuard: { readonly holding: number } | undefined;
+  readonly storeHealth: Pick<StoreHealth, "failure">;
+  readonly config: Pick<
+    Config,
+    "apiKey" | "webhookSecrets" | "delivery" | "pollIntervalMs" | "auditIntervalMs"
+  >;
   readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
 
@@ -126,7 +166,7 @@ export function statusOf(
   ready: boolean,
   sample: StoreSample | undefined,
 ): BotStatus {
-  const { clock, startedAt, receiver, poller, inbox, client, restored } = sources;
+  const { clock, receiver, poller, inbox, client, restored, config } = sources;
   const { measures, shared } = sample ?? {};
   const at = clock.now();
   const instances = shared && inbox.shared && instancesStatus(inbox.shared.id, shared, at);
@@ -134,19 +174,23 @@ export function statusOf(
     then === undefined ? undefined : Math.max(0, at - then);
   const { mode, modeSince, modeReason, ...read } = poller?.status ?? {
     mode: "webhook" as const,
-    modeSince: startedAt,
+    modeSince: sources.startedAt,
     modeReason: "DELIVERY=webhook",
   };
+  const lastDeliveryAt = latest([
+    receiver.lastDeliveryAt,
+    sources.earlier.lastDeliveryAt,
+    ...(instances?.list.map((instance) => instance.lastDeliveryAt) ?? []),
+  ]);
   return {
     at,
     ready,
     mode,
     modeSince,
     modeReason,
-    lastDeliveryAt: latest([
-      receiver.lastDeliveryAt,
-      ...(instances?.list.map(({ lastDeliveryAt }) => lastDeliveryAt) ?? []),
-    ]),
+    lastDeliveryAt,
+    webhook: config.delivery === "polling" ? undefined : webhookStatus(sources, at, lastDeliveryAt),
+    platform: platformStatus(sources),
     log: "cursor" in read ? { ...read, lagMs: ageOf(read.readToEndAt) } : undefined,
     inbox: measures && {
       pending: measures.pending,
@@ -155,6 +199,8 @@ export function statusOf(
       deadLetters: measures.dead,
     },
     inboxProblem: inbox.problem?.message,
+    store: { failure: sources.storeHealth.failure, disk: diskStatusOf(measures?.disk) },
+    loopGuard: sources.loopGuard && { holding: sources.loopGuard.holding },
     requests: client.requests,
     instances,
     restored: restored && {
@@ -162,6 +208,30 @@ export function statusOf(
       until: restored.mark.until,
       readAt: restored.mark.readAt,
     },
+    credentials: credentialsOf(config),
+  };
+}
+
+function webhookStatus(
+  { startedAt, receiver, poller, config }: Omit<StatusSources, "isReady">,
+  at: number,
+  lastDeliveryAt: number | undefined,
+): WebhookStatus {
+  const { secret, refused, lastRefusal } = receiver;
+  const known = { at, startedAt, lastDeliveryAt, intervals: config, poller: poller?.status };
+  return {
+    ...webhookStateOf(known),
+    secretEnd: secret && lastFour(secret),
+    refused,
+    lastRefusal,
+  };
+}
+
+function platformStatus({ client, wall }: Omit<StatusSources, "isReady">): PlatformStatus {
+  const now = client.platformNow();
+  return {
+    circuits: client.circuits,
+    clockSkewMs: now === undefined ? undefined : wall.now() - now,
   };
 }
 
@@ -182,7 +252,7 @@ export function writeStatus(status: BotStatus): WrittenStatus {
   return { ...status, ...writeFields(status) };
 }
 
-const TIME = /^(at|until)$|(At|Since)$/;
+const TIME = /^(at|since|until)$|(At|Since)$/;
 
 const LEFT_OUT: ReadonlySet<string> = new Set(["host", "pid"]);
 
@@ -198,7 +268,7 @@ function writeFields(fields: object): Readonly<Record<string, unknown>> {
 function writeField(name: string, value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === "number" && TIME.test(name)) return new Date(value).toISOString();
-  if (Array.isArray(value)) return value.map(writeFields);
+  if (Array.isArray(value)) return value.map((item) => writeField("", item));
   return typeof value === "object" && value !== null ? writeFields(value) : value;
 }
 

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   type BodyBounds,
@@ -7,6 +6,7 @@ import {
   readRequestBody,
   readWebBody,
 } from "../core/body.ts";
+import { isBearer } from "../core/secrets.ts";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";
 import {
   type Answer,
@@ -35,7 +35,7 @@ export interface Endpoints {
 
 /** Operations that the local platform may request, and the token that authorizes them. */
 export interface LocalAccess {
-  /** The bot's bearer token. It also grants access to the health report. */
+  /** The bot's bearer token. It also grants access to the status report. */
   readonly apiKey: string;
   /** Absent unless the platform runs on this machine. */
   readonly local?: LocalChannel | undefined;
@@ -46,6 +46,8 @@ export interface HealthOptions extends LocalAccess {
   readonly isReady: () => Promise<boolean>;
   /** Returns the body of `/readyz?verbose`. `ready` is the result of `isReady`. */
   readonly report: () => Promise<{ readonly ready: boolean }>;
+  /** Token of monitoring, which grants access to the status report only. */
+  readonly statusToken?: string | undefined;
   /** Absent without a webhook (DELIVERY=polling). */
   readonly webhookPath: string | undefined;
 }
@@ -106,12 +108,12 @@ function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Promise<
  * Remedy if the report is refused. Even a client on this machine needs the token, because a local address may belong to
  * a proxy.
  */
-const REPORT_REMEDY = "Send Authorization: Bearer <SERVICE_API_KEY> to read the report.";
+const REPORT_REMEDY =
+  "To read the report, send Authorization: Bearer with the value of STATUS_TOKEN or SERVICE_API_KEY.";
 
 /** Responds to `/healthz` and `/readyz`, and sends a 404 for any other path. */
 async function answerHealth(incoming: Incoming, options: HealthOptions): Promise<Answer> {
   const { method, path, query, headers } = incoming;
-  const { apiKey } = options;
   // Drop the body now, because otherwise it would stay in memory while the store is queried.
   incoming.drop();
   const answer = answerChannel(incoming, options);
@@ -124,7 +126,7 @@ async function answerHealth(incoming: Incoming, options: HealthOptions): Promise
   if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
   if (path === "/healthz") return json(200, { status: "ok" });
   const isVerbose = new URLSearchParams(query).has("verbose");
-  if (isVerbose && isBearer(headers["authorization"], apiKey)) {
+  if (isVerbose && mayReadReport(headers["authorization"], options)) {
     const report = await options.report();
     return report.ready ? json(200, report) : json(503, report, retryAfter);
   }
@@ -145,14 +147,12 @@ function answerChannel(
   return answerLocal(incoming, local);
 }
 
-function isBearer(header: string | readonly string[] | undefined, token: string): boolean {
-  const given = typeof header === "string" && /^Bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
-  return typeof given === "string" && timingSafeEqual(digest(given), digest(token));
-}
-
-/** Hashes a text, because the constant-time comparison needs equal lengths. */
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+function mayReadReport(
+  authorization: Incoming["headers"][string],
+  { apiKey, statusToken }: HealthOptions,
+): boolean {
+  if (isBearer(authorization, apiKey)) return true;
+  return statusToken !== undefined && isBearer(authorization, statusToken);
 }
 
 /** A node:http or Express request. Body parsers add fields, and Express adds the mount path. */

@@ -2,7 +2,7 @@ import { type BodyBounds, BodyError } from "../core/body.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../core/trace.ts";
-import { hasCode, ServiceBotError } from "../errors.ts";
+import { type ErrorCode, hasCode, ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { readEvents, type WireEvents } from "../events/wire.ts";
 import type { Inbox, NewEvent } from "../inbox/inbox.ts";
@@ -75,6 +75,16 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly bot?: object | undefined;
 }
 
+/** A delivery that got a response other than 2xx. */
+export interface RefusedDelivery {
+  /** Time of the response, in ms since 1970. */
+  readonly at: number;
+  /** HTTP status of the response. */
+  readonly status: number;
+  /** Error code of the response. */
+  readonly code: ErrorCode | undefined;
+}
+
 /** Responds to requests to the webhook's path. */
 export type Webhook = Pick<Receiver, "receive">;
 
@@ -94,6 +104,9 @@ export class Receiver {
   readonly #oldSecretLoggedAt = new Map<number, number>();
   readonly #probes = new ProbeMarks();
   #lastDeliveryAt: number | undefined;
+  #secretIndex: number | undefined;
+  #refused = 0;
+  #lastRefusal: RefusedDelivery | undefined;
   #isClosed = false;
 
   constructor(options: ReceiverOptions) {
@@ -103,6 +116,21 @@ export class Receiver {
   /** Time when the last batch was stored, in ms since 1970. Duplicates and empty batches count too. */
   get lastDeliveryAt(): number | undefined {
     return this.#lastDeliveryAt;
+  }
+
+  /** The secret that signed the last stored delivery. */
+  get secret(): string | undefined {
+    return this.#options.secrets[this.#secretIndex ?? -1];
+  }
+
+  /** Number of deliveries refused since the last stored delivery. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** The last delivery refused since the last stored delivery. */
+  get lastRefusal(): RefusedDelivery | undefined {
+    return this.#lastRefusal;
   }
 
   /** Stops acknowledging batches, even a batch that is being stored, because another inbox has replaced this inbox. */
@@ -139,13 +167,14 @@ export class Receiver {
     // Read the trace header only after checking the signature. The header itself is not signed, and an attacker could
     // use it to add spans to other traces.
     const parent = readTraceparent(headers[TRACEPARENT_HEADER]);
-    const delivery = { body, count: headers[EVENT_COUNT_HEADER], started };
+    const { secretIndex } = verdict;
+    const delivery = { body, count: headers[EVENT_COUNT_HEADER], started, secretIndex };
     return await this.#trace(parent, (work) => {
       return this.#store({ ...delivery, trace: work?.trace ?? parent ?? newTrace(), work });
     });
   }
 
-  async #store({ body, count, started, trace, work }: Delivery): Promise<Answer> {
+  async #store({ body, count, started, secretIndex, trace, work }: Delivery): Promise<Answer> {
     const { bot, inbox, laneOf, clock, steady = clock } = this.#options;
     const wire = readBody(body);
     if (wire === undefined) return this.#refuse(noEvents);
@@ -156,6 +185,9 @@ export class Receiver {
       const result = await inbox.put(batch, "webhook", [], trace);
       this.#requireOpen();
       this.#lastDeliveryAt = steady.now();
+      this.#secretIndex = secretIndex;
+      this.#refused = 0;
+      this.#lastRefusal = undefined;
       this.#notifyFallback(batch);
       const message = batchMessage(bot, "webhook", batch, result, trace);
       if (work !== undefined) work.batch = message;
@@ -204,8 +236,15 @@ export class Receiver {
     about: Pick<ChannelMessages["delivery"], "ms" | "error" | "trace" | "isProbe"> = {},
   ): Answer {
     const { status, error: { code, message: reason } = {} } = answer;
+    if (about.isProbe !== true) this.#noteRefusal(status, code);
     channels.delivery.publish({ bot: this.#options.bot, status, code, reason, ...about });
     return answer;
+  }
+
+  #noteRefusal(status: number, code: ErrorCode | undefined): void {
+    const { clock, steady = clock } = this.#options;
+    this.#refused += 1;
+    this.#lastRefusal = { at: steady.now(), status, code };
   }
 
   /** @param parent trace that the delivery belongs to */
@@ -260,6 +299,8 @@ interface Delivery {
   /** Value of `X-Service-Event-Count`. */
   readonly count: string | readonly string[] | undefined;
   readonly started: number;
+  /** Index of the secret that signed the delivery. */
+  readonly secretIndex: number;
   readonly trace: string;
   readonly work: WorkMessages["delivery"] | undefined;
 }

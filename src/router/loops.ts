@@ -218,6 +218,14 @@ export class LoopGuard {
     this.#laneOf = laneOf;
   }
 
+  /** Number of conversations and posts in which the guard held back an event within the last window. */
+  get holding(): number {
+    const now = this.#clock.now();
+    let holding = 0;
+    for (const place of this.#places.values()) if (this.#isHolding(place, now, 1)) holding += 1;
+    return holding;
+  }
+
   /** @throws {RetryLater} if the bot has replied to this account too often. The attempt does not count. */
   check(job: Pick<Job, "event" | "log">): void {
     const { event } = job;
@@ -254,9 +262,9 @@ export class LoopGuard {
     return Math.min(windowMs, usedAt + perMs / answers - now);
   }
 
-  /** Returns whether an event was held back within the last `CALM_WINDOWS` windows. */
-  #isHolding({ heldUntil }: Place, now: number): boolean {
-    return heldUntil !== undefined && heldUntil + CALM_WINDOWS * this.#options.perMs >= now;
+  /** Returns whether an event was held back within the last `windows` windows. */
+  #isHolding({ heldUntil }: Place, now: number, windows: number = CALM_WINDOWS): boolean {
+    return heldUntil !== undefined && heldUntil + windows * this.#options.perMs >= now;
   }
 
   /**

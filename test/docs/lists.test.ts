@@ -166,7 +166,7 @@ function membersOf(name: string): readonly Member[] {
 function statusFields(): string[] {
   return membersOf("BotStatus").flatMap((member) => {
     const name = nameIn(member);
-    const [, part = ""] = /: (\w+Status) \| undefined$/.exec(member.signature) ?? [];
+    const [, part = ""] = /: (\w+Status)(?: \| undefined)?$/.exec(member.signature) ?? [];
     const inner = membersOf(part).map((one) => `${name}.${nameIn(one)}`);
     return inner.length === 0 ? [name] : inner;
   });

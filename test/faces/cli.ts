@@ -8,7 +8,8 @@ export {
   timelineLine,
 } from "../../src/cli/dev/lines.ts";
 export { WaitingRetries } from "../../src/cli/dev/waiting-retries.ts";
-export { aboutBot, isThisMachine, type RunningBot } from "../../src/cli/doctor/bot.ts";
+export { isThisMachine } from "../../src/cli/doctor/bot.ts";
+export { aboutBot } from "../../src/cli/doctor/bot-status.ts";
 export { checkEnvironment } from "../../src/cli/doctor/environment.ts";
 export { type Finding, findingLines } from "../../src/cli/doctor/finding.ts";
 export {
@@ -18,6 +19,7 @@ export {
   aboutInstances,
   aboutServer,
 } from "../../src/cli/doctor/inbox.ts";
+export type { RunningBot } from "../../src/cli/doctor/running-bot.ts";
 export { copyInbox } from "../../src/cli/inbox/copy.ts";
 export { filterIn } from "../../src/cli/inbox/filter.ts";
 export { instancesText } from "../../src/cli/inbox/read.ts";
@@ -33,6 +35,7 @@ export {
   quoted,
   table,
 } from "../../src/cli/output.ts";
+export { codeInError, remedies, remedyFor } from "../../src/cli/remedies.ts";
 export { commands, run } from "../../src/cli/run.ts";
 export { failureOf } from "../../src/cli/trigger/trigger.ts";
 export {

@@ -5,6 +5,7 @@ import type { Inbox } from "../faces/inbox.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { channels, Metrics } from "../faces/observe.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { gaugeSources } from "../observe/gauge-sources.ts";
 import { listenTo } from "../support/channels.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readScrape, valuesOf } from "./scrape.ts";
@@ -100,20 +101,17 @@ test("a message that cannot be counted harms no publisher", () => {
 });
 
 function metricsOf(inbox: Pick<Inbox, "measure" | "shared">): Metrics {
-  const clock = new ManualClock(1_800_000_000_000);
   const metrics = new Metrics({}, false);
   onTestFinished(() => metrics.close());
-  metrics.watch({
-    ...{ clock, wall: clock, startedAt: clock.now(), isStarted: () => true, poller: undefined },
-    inbox: { problem: undefined, ...inbox, capabilities: { guardsDisk: true } },
-    client: { requests: undefined, platformNow: () => clock.now() - 5_000 },
-    receiver: { lastDeliveryAt: undefined },
-    dispatcher: { running: 3 },
-    settings: {
-      ...{ delivery: "webhook", store: "sqlite", concurrency: 16 },
-      ...{ pollIntervalMs: 4_000, auditIntervalMs: 60_000 },
-    },
-  });
+  const clock = new ManualClock(1_800_000_000_000);
+  const platformNow = () => clock.now() - 5_000;
+  metrics.watch(
+    gaugeSources(inbox, {
+      ...{ clock, wall: clock, dispatcher: { running: 3 } },
+      inbox: { problem: undefined, ...inbox, capabilities: { guardsDisk: true } },
+      client: { requests: undefined, circuits: [], platformNow },
+    }),
+  );
   return metrics;
 }
 

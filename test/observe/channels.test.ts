@@ -100,11 +100,11 @@ test("a subscriber of one bot gets only that bot's messages, until it unsubscrib
   const [one, another] = [{}, {}];
   const heard: (object | undefined)[] = [];
   const end = subscribe(one, { transaction: ({ bot }) => void heard.push(bot) });
-  channels.transaction.publish({ bot: one, ms: 1 });
-  channels.transaction.publish({ bot: another, ms: 1 });
-  channels.transaction.publish({ bot: undefined, ms: 1 });
+  channels.transaction.publish({ bot: one, ms: 1, isCommitted: true });
+  channels.transaction.publish({ bot: another, ms: 1, isCommitted: true });
+  channels.transaction.publish({ bot: undefined, ms: 1, isCommitted: true });
   end();
-  channels.transaction.publish({ bot: one, ms: 1 });
+  channels.transaction.publish({ bot: one, ms: 1, isCommitted: true });
   expect(heard).toEqual([one]);
 });
 

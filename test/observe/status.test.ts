@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Inbox, Shared } from "../faces/inbox.ts";
-import { type GaugeSources, Metrics, readStatus } from "../faces/observe.ts";
-import { ManualClock } from "../faces/testing.ts";
+import { Metrics, readStatus } from "../faces/observe.ts";
+import { gaugeSources } from "./gauge-sources.ts";
 
 const measures = { pending: 7, dead: 2, oldestPendingAt: undefined, disk: undefined };
 const report = { instances: [], poller: undefined, endedLastMinute: 3 };
@@ -10,36 +10,15 @@ const refused = () => Promise.reject(new Error("canceling statement due to state
 function sourcesOf(answers: {
   readonly measure?: Inbox["measure"];
   readonly report?: Shared["report"];
-}): GaugeSources & { isReady(): Promise<boolean> } {
-  const clock = new ManualClock(1_800_000_000_000);
+}) {
   const shared: Pick<Shared, "id" | "report"> = {
     id: "a",
     report: answers.report ?? (async () => report),
   };
-  return {
-    clock,
-    wall: clock,
-    startedAt: clock.now(),
-    isReady: async () => true,
-    isStarted: () => true,
-    receiver: { lastDeliveryAt: undefined },
-    poller: undefined,
-    dispatcher: { running: 0 },
-    client: { requests: undefined, platformNow: () => undefined },
-    inbox: {
-      measure: answers.measure ?? (async () => measures),
-      shared: shared as Shared,
-      problem: undefined,
-      capabilities: { guardsDisk: false } as Inbox["capabilities"],
-    },
-    settings: {
-      delivery: "webhook",
-      store: "postgres",
-      concurrency: 1,
-      pollIntervalMs: 1,
-      auditIntervalMs: 1,
-    },
-  };
+  return gaugeSources({
+    measure: answers.measure ?? (async () => measures),
+    shared: shared as Shared,
+  });
 }
 
 describe("a status", () => {

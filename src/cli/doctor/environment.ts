@@ -4,6 +4,7 @@ import { budgetProblems } from "../../bot/warnings.ts";
 import { type Config, loadConfig, removedVariables, variables } from "../../config.ts";
 import { isSentInClear } from "../../core/addresses.ts";
 import { showDatabase } from "../../core/database-address.ts";
+import { lastFour } from "../../core/secrets.ts";
 import { ConfigError, messageOf } from "../../errors.ts";
 import { readDotEnv } from "../environment.ts";
 import { type Finding, findingsOf } from "./finding.ts";
@@ -148,11 +149,19 @@ function aboutAddress({ baseUrl }: Config): Finding[] {
 }
 
 function describeValue(name: string, config: Config): string {
-  const { length } = config.webhookSecrets;
-  if (name === "SERVICE_API_KEY") return "is set";
-  if (name === "SERVICE_WEBHOOK_SECRET") return length > 1 ? `has ${length} secrets` : "is set";
+  const { apiKey, webhookSecrets, statusToken = "" } = config;
+  if (name === "SERVICE_API_KEY") return describeSecrets([apiKey]);
+  if (name === "SERVICE_WEBHOOK_SECRET") return describeSecrets(webhookSecrets);
+  if (name === "STATUS_TOKEN") return describeSecrets([statusToken]);
   const value = name === "DATABASE_URL" ? showDatabase(config.database) : process.env[name];
   return `= ${value}`;
+}
+
+/** Shows the secrets' last four characters, to distinguish them during a rotation. */
+function describeSecrets(secrets: readonly string[]): string {
+  const ends = secrets.map(lastFour).map((end) => (end === undefined ? "a short one" : `…${end}`));
+  if (secrets.length > 1) return `has ${secrets.length} secrets: ${ends.join(", ")}`;
+  return ends[0]?.startsWith("…") ? `is set: ${ends[0]}` : "is set";
 }
 
 function isSet(value: string | undefined): boolean {

@@ -203,6 +203,7 @@ export class Database implements SqlStore {
     this.#refuseAfterDeadline();
     const started = performance.now();
     let broken = false;
+    let isCommitted = false;
     const ignore = () => {
       broken = true;
     };
@@ -210,7 +211,9 @@ export class Database implements SqlStore {
       const connection = await this.#pool.connect();
       connection.on("error", ignore);
       try {
-        return await work(connection);
+        const result = await work(connection);
+        isCommitted = true;
+        return result;
       } catch (error) {
         broken ||= !isOfTheServer(error);
         throw error;
@@ -226,7 +229,10 @@ export class Database implements SqlStore {
     } finally {
       const { transaction } = channels;
       if (transaction.hasSubscribers)
-        transaction.publish({ bot: this.#options.bot, ms: performance.now() - started });
+        transaction.publish({
+          ...{ bot: this.#options.bot, isCommitted },
+          ms: performance.now() - started,
+        });
     }
   }
 

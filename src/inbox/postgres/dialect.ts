@@ -55,6 +55,8 @@ export const dialect: Dialect = {
     discarded: ["event.state = 'discarded'"],
     ended: Object.values(ended),
   },
+  // Finds the last delivery of a killed process, from its last heartbeat and from the notes to the other instances.
+  deliveries: `SELECT delivered_at AS at FROM {schema}.instance UNION ALL SELECT at FROM {schema}.delivery`,
   pending:
     "SELECT count(*) AS n, min(received_at) AS at FROM {schema}.event WHERE state = 'pending'",
 };

@@ -65,7 +65,10 @@ export class HeadClaim implements Claim {
   }
 }
 
-const statementsIn = ({ isAnyOf, locksRows, held }: Dialect) => {
+/** Name of the cursor row with the time of the last webhook delivery. */
+const DELIVERED = "delivered";
+
+const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
   // Lock the row until the commit, so that no other process can take over the lease in between.
   const heldAndLocked = `${held} ${locksRows ? "FOR NO KEY UPDATE" : ""}`;
   const change = (assignments: string) => `
@@ -98,6 +101,13 @@ const statementsIn = ({ isAnyOf, locksRows, held }: Dialect) => {
         AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`,
     claimedRefs: `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`,
     cursor: "SELECT position FROM {schema}.cursor WHERE name = $1",
+    noteDelivery: `
+      INSERT INTO {schema}.cursor (name, position) VALUES ($1, CAST(CAST({now} - CAST($2 AS bigint) AS bigint) AS text))
+      ON CONFLICT (name) DO UPDATE SET position = excluded.position
+        WHERE CAST(cursor.position AS bigint) < CAST(excluded.position AS bigint)`,
+    lastDelivery: `
+      SELECT {now} - max(at) AS ago FROM (
+        SELECT CAST(position AS bigint) AS at FROM {schema}.cursor WHERE name = $1 UNION ALL ${deliveries}) AS known`,
     webhookTypes: "SELECT type FROM {schema}.webhook_type",
     backlog: "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending'",
     known: `SELECT count(*) AS n FROM {schema}.event WHERE ${isAnyOf("id", "$1")}`,
@@ -219,6 +229,19 @@ export abstract class SqlInbox {
     const { webhookTypes } = this.#statements;
     const rows = await this.#store.rows<{ readonly type: string }>(webhookTypes);
     return new Set(rows.map(({ type }) => type));
+  }
+
+  async noteDelivery(msAgo: number): Promise<void> {
+    const values = [DELIVERED, Math.trunc(msAgo)];
+    await this.#store.write(this.#statements.noteDelivery, values, { mayBeLost: true });
+  }
+
+  async deliveredMsAgo(): Promise<number | undefined> {
+    const { lastDelivery } = this.#statements;
+    const [row] = await this.#store.rows<{ readonly ago: number | null }>(lastDelivery, [
+      DELIVERED,
+    ]);
+    return row?.ago == null ? undefined : Math.max(0, row.ago);
   }
 
   timers({ lane, name, key }: TimerName): Promise<readonly StoredTimer[]> {

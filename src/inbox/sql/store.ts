@@ -63,6 +63,8 @@ export interface Dialect {
   position(part: string, text: string): string;
   /** Conditions of the indexes that together cover all events in a state. `ended` is every state except `pending`. */
   readonly indexes: Readonly<Record<EventState | "ended", readonly string[]>>;
+  /** A query for the times of known webhook deliveries, `at`, in addition to the one that the cursor table has. */
+  readonly deliveries: string;
   /** A query for the number of pending events, `n`, and the arrival of the oldest, `at`. */
   readonly pending: string;
 }

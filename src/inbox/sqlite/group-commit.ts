@@ -208,7 +208,7 @@ export class GroupCommit {
       this.#options.memory?.committed();
     } catch (error) {
       this.#rollback();
-      this.#publish(startedAt);
+      this.#publish(startedAt, false);
       return error ?? new Error("unknown error");
     }
     for (const write of writes) write.commit();
@@ -232,7 +232,7 @@ export class GroupCommit {
     const unsynced = writes.filter(({ mayBeLost }) => hasDisk && !mayBeLost);
     for (const write of writes) if (write.mayBeLost || !hasDisk) write.settle();
     if (unsynced.length === 0) {
-      this.#publish(startedAt);
+      this.#publish(startedAt, true);
       return;
     }
     this.#unsynced.push({ writes: unsynced, startedAt });
@@ -247,7 +247,7 @@ export class GroupCommit {
       this.#hasUnsynced = false;
       const error = await this.#makeDurable().catch((error: unknown) => error);
       for (const { writes, startedAt } of groups) {
-        this.#publish(startedAt);
+        this.#publish(startedAt, error === undefined);
         if (error === undefined) for (const write of writes) write.settle();
         else this.#fail(writes, error);
       }
@@ -279,10 +279,11 @@ export class GroupCommit {
     this.#options.memory?.undone();
   }
 
-  #publish(startedAt: number): void {
+  #publish(startedAt: number, isCommitted: boolean): void {
     const { transaction } = channels;
     if (!transaction.hasSubscribers) return;
-    transaction.publish({ bot: this.#options.bot, ms: performance.now() - startedAt });
+    const ms = performance.now() - startedAt;
+    transaction.publish({ bot: this.#options.bot, ms, isCommitted });
   }
 }
 

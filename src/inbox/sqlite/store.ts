@@ -8,6 +8,9 @@ import { readStore } from "./store-error.ts";
 const isAnyOf = (column: string, list: string) =>
   `${column} IN (SELECT value FROM json_each(${list}))`;
 
+/** Number of the newest events among which the last delivery is searched. */
+const MAX_SEARCHED_EVENTS = 1_000;
+
 /**
  * SQLite dialect, with the indexes of the SQLite schema. A time in the row of a leased lane is harmless, because the
  * next claim corrects it. A lane without a time would be stuck.
@@ -40,6 +43,10 @@ export const dialect: Dialect = {
     discarded: ["event.state = 'discarded'"],
     ended: ["event.state <> 'pending'"],
   },
+  // Finds the last delivery of a killed process. Reads few rows, because the webhook may have been silent for long.
+  deliveries: `SELECT received_at AS at
+    FROM (SELECT source, received_at FROM event ORDER BY seq DESC LIMIT ${MAX_SEARCHED_EVENTS})
+    WHERE source = 'webhook'`,
   // Reads only the index, because reading 100,000 rows would take 200 ms. Rows are in order of arrival.
   pending: `SELECT (SELECT count(*) FROM event WHERE state = 'pending') AS n,
     (SELECT received_at FROM event WHERE seq =

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { isSameSecret } from "../../core/secrets.ts";
 import type * as z from "../../core/zod.ts";
 import { notFound, PlatformError } from "../error.ts";
 import { type Answer, jsonAnswer } from "../http/answer.ts";
@@ -30,12 +30,12 @@ export interface Endpoint extends Route {
 export class ControlApi {
   readonly #routes: Routes<Endpoint>;
   readonly #timeline: Timeline;
-  readonly #token: Buffer;
+  readonly #token: string;
 
   constructor(endpoints: readonly Endpoint[], timeline: Timeline, token: string) {
     this.#routes = new Routes(endpoints);
     this.#timeline = timeline;
-    this.#token = digest(token);
+    this.#token = token;
   }
 
   async answer(incoming: Incoming): Promise<Answer> {
@@ -67,7 +67,7 @@ export class ControlApi {
         "The control token is missing. Send it as X-Control-Token, or open the portal at the URL that the platform printed on startup.",
       );
     }
-    if (!timingSafeEqual(digest(given), this.#token)) {
+    if (!isSameSecret(given, this.#token)) {
       throw unauthorized(
         "The control token is wrong. If the platform has restarted, open the URL that it printed.",
       );
@@ -107,11 +107,6 @@ export function isSqlite({ headers }: Request): boolean {
 
 function unauthorized(message: string): PlatformError {
   return new PlatformError(401, "UNAUTHORIZED", message);
-}
-
-/** Hashes both tokens to the same length, which `timingSafeEqual` requires. */
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 type Handler = (call: Call) => unknown;

@@ -1,4 +1,5 @@
 import { scrubber } from "../../core/safe-text.ts";
+import { lastFour } from "../../core/secrets.ts";
 import type { TextAnswer } from "../http/answer.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { ApiEntry } from "./entries.ts";
@@ -118,10 +119,7 @@ function responseOf(answer: TextAnswer | undefined): RecordedResponse | null {
 
 const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 
-/**
- * In characters. The last four characters of a shorter secret would reveal too much, and a shorter secret could be an
- * ordinary word.
- */
+/** In characters. A shorter secret could be an ordinary word. */
 const MIN_SECRET_LENGTH = 12;
 
 function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
@@ -138,7 +136,7 @@ function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
 /** Returns `Bearer …1f3a`, which is enough to distinguish tokens but not to use one. */
 function masked(value: string): string {
   const [, scheme = "", secret = ""] = /^(Bearer +)?(.*)$/is.exec(value) ?? [];
-  return `${scheme}…${secret.length < MIN_SECRET_LENGTH ? "" : secret.slice(-4)}`;
+  return `${scheme}…${lastFour(secret) ?? ""}`;
 }
 
 function unread(headers: KeptCall["headers"]): string {

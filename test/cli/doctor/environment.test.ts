@@ -28,22 +28,35 @@ function folderWith(lines: Record<string, string>, mode = 0o600): string {
   return cwd;
 }
 
-test("every variable is reported with where it comes from, secrets without their value", async () => {
+test("every variable is reported with where it comes from, secrets by their last four characters", async () => {
   const cwd = folderWith({ ...complete, DATABASE_URL: "postgres://bot:pa55@127.0.0.1:2/bot" });
   const findings = await findingsAt({ LOG_LEVEL: "warn" }, cwd);
   expect(findings.map(({ what }) => what)).toEqual([
     ".env is read",
     "SERVICE_BASE_URL = http://127.0.0.1:2 (.env)",
     "SERVICE_API_KEY is set (.env)",
-    "SERVICE_WEBHOOK_SECRET is set (.env)",
+    "SERVICE_WEBHOOK_SECRET is set: …ests (.env)",
     "PORT = 0 (.env)",
     "DATABASE_URL = postgres://127.0.0.1:2/bot (.env)",
     "LOG_LEVEL = warn (environment)",
     expect.stringMatching(
-      /^default values: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, METRICS_PORT, METRICS_HOST, TRACING$/,
+      /^default values: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, STATUS_TOKEN, METRICS_PORT, METRICS_HOST, TRACING$/,
     ),
   ]);
   expect(JSON.stringify(findings)).not.toMatch(/pa55|sbk_test|whsec_of/);
+});
+
+test("of several secrets, each is shown by its last four characters, and a short one not at all", async () => {
+  const env = {
+    ...complete,
+    SERVICE_API_KEY: "sbk_0123456789abcdef",
+    SERVICE_WEBHOOK_SECRET: "whsec_0123456789abcnew,whsec_short_old",
+    STATUS_TOKEN: "0123456789abstatus",
+  };
+  const told = (await findingsAt(env)).map(({ what }) => what);
+  expect(told).toContain("SERVICE_API_KEY is set: …cdef (environment)");
+  expect(told).toContain("SERVICE_WEBHOOK_SECRET has 2 secrets: …cnew, a short one (environment)");
+  expect(told).toContain("STATUS_TOKEN is set: …atus (environment)");
 });
 
 test("a variable that is no longer read is noted, with what to do", async () => {

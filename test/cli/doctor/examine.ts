@@ -40,14 +40,16 @@ export function trouble({ findings }: Examination, area: Finding["area"]): reado
 export function access({
   url,
   apiKey = "sbk_test",
+  webhookSecret = "whsec_of_the_doctors_tests",
 }: {
   readonly url: string;
   readonly apiKey?: string;
+  readonly webhookSecret?: string;
 }): Record<string, string> {
   return {
     SERVICE_BASE_URL: url,
     SERVICE_API_KEY: apiKey,
-    SERVICE_WEBHOOK_SECRET: "whsec_of_the_doctors_tests",
+    SERVICE_WEBHOOK_SECRET: webhookSecret,
     PORT: "0",
   };
 }

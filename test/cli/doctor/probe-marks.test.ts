@@ -36,7 +36,7 @@ async function watchedBot(options: BotOptions = {}): Promise<Watched> {
   });
   return {
     bot,
-    env: { ...access(platform), PORT: new URL(bot.url ?? "").port },
+    env: { ...access({ ...platform, webhookSecret: SECRET }), PORT: new URL(bot.url ?? "").port },
     refusals,
     lines: () => log.map((line) => JSON.parse(line)),
     metrics: async () => await (await fetch(bot.metricsUrl ?? "")).text(),

@@ -18,7 +18,15 @@ const findingsOf = (
   bot: Partial<RunningBot>,
   delivery: "auto" | "polling" = "auto",
   auditIntervalMs = 60_000,
-) => aboutBot({ ...well, ...bot }, { delivery, auditIntervalMs, pollIntervalMs: 4_000 }, NOW);
+) => {
+  const intervals = { auditIntervalMs, pollIntervalMs: 4_000 };
+  return aboutBot({ ...well, ...bot }, { delivery, ...intervals, ...credentials }, NOW);
+};
+
+const credentials = {
+  apiKey: "sbk_0123456789abcdef",
+  webhookSecrets: ["whsec_0123456789abcnew", "whsec_0123456789abcold"],
+};
 
 test("a healthy bot is one line", () => {
   expect(findingsOf({})).toEqual([
@@ -72,6 +80,114 @@ test("the limit of the lag depends on the interval of the mode", () => {
   expect(behind(60, "auditing", 1_800_000)).toBe(false);
   expect(behind(92, "auditing", 1_800_000)).toBe(true);
   expect(behind(3, "polling", 1_800_000)).toBe(true);
+});
+
+const HALF_MINUTE_LATER = "2026-11-20T16:00:30Z";
+
+test.each<[name: string, bot: Partial<RunningBot>, what: RegExp, remedy: RegExp]>([
+  [
+    "a rejected token",
+    circuit({ of: "token", why: "token", status: 401, retryAt: HALF_MINUTE_LATER }),
+    /rejects the running bot's token \(401\); next attempt in 30 s/,
+    /SERVICE_API_KEY/,
+  ],
+  [
+    "a disabled app",
+    circuit({ of: "token", why: "token", status: 403 }),
+    /rejects every request of the app \(403\)$/,
+    /Enable the app/,
+  ],
+  [
+    "a platform that does not respond",
+    circuit({ of: "platform", why: "outages", code: "API_UNREACHABLE", status: null }),
+    /sends no requests, because the last ones failed with API_UNREACHABLE$/,
+    /platform responds/,
+  ],
+  [
+    "an operation that fails",
+    circuit({ of: "POST /posts", why: "outages", code: "API_ERROR", status: 503 }),
+    /sends no POST \/posts requests, .* API_ERROR \(503\)/,
+    /platform responds/,
+  ],
+  [
+    "a quota that is used up",
+    circuit({ of: "POST /posts", why: "quota", code: "QUOTA_EXCEEDED", status: 429 }),
+    /POST \/posts .*quota is used up/,
+    /next day/,
+  ],
+  [
+    "a wrong clock",
+    { platform: { circuits: [], clockSkewMs: -120_000 } },
+    /clock is 120 s behind the platform's/,
+    /NTP/,
+  ],
+  [
+    "a store that fails",
+    { store: { failure: { reason: "disk_full", since: "2026-11-20T15:57:00Z" } } },
+    /cannot use its inbox \(disk_full, first 3 min ago\)/,
+    /Free space/,
+  ],
+  [
+    "a disk that is nearly full",
+    { store: { disk: { isLow: true, freeBytes: 1_048_576, minFreeBytes: 67_108_864 } } },
+    /refuses new events.* less than 64 MB: 1\.0 MB free/,
+    /Free space/,
+  ],
+  [
+    "deliveries that are refused",
+    webhook({ refused: 3, lastRefusal: { code: "SIGNATURE_MISMATCH", status: 401 } }),
+    /refused 3 deliveries .* SIGNATURE_MISMATCH \(401\)/,
+    /SERVICE_WEBHOOK_SECRET/,
+  ],
+  [
+    "a webhook that may be silent while the log is unreadable",
+    webhook({ state: "unknown", reason: "no delivery has arrived since the log was unreadable" }),
+    /webhook may be silent/,
+    /doctor --webhook/,
+  ],
+  ["the loop guard", { loopGuard: { holding: 2 } }, /2 conversations or posts/, /inbox list/],
+  [
+    "a key that the bot has not read yet",
+    used({ apiKeyEnd: "9999" }),
+    /another SERVICE_API_KEY \(…9999\) than this configuration \(…cdef\)/,
+    /Restart the bot/,
+  ],
+  [
+    "a secret that the bot has not read yet",
+    used({ webhookSecretEnds: ["cold"] }),
+    /another SERVICE_WEBHOOK_SECRET \(…cold\) than .* \(…cnew, …cold\)/,
+    /Restart the bot/,
+  ],
+])("%s is reported with its remedy", (_name, bot, what, remedy) => {
+  expect(findingsOf(bot).slice(1)).toEqual([
+    {
+      area: "bot",
+      level: expect.stringMatching(/^(?:note|warn)$/),
+      what: expect.stringMatching(what),
+      remedy: expect.stringMatching(remedy),
+    },
+  ]);
+});
+
+function circuit(open: object): Partial<RunningBot> {
+  return { platform: { circuits: [open as never] } };
+}
+
+function webhook(state: object): Partial<RunningBot> {
+  return { webhook: { state: "working", reason: "", refused: 0, ...state } };
+}
+
+function used(changed: object): Partial<RunningBot> {
+  const same = { apiKeyEnd: "cdef", webhookSecretEnds: ["cnew", "cold"] };
+  return { credentials: { ...same, ...changed } };
+}
+
+test("a bot without traffic, and one whose status has everything, is still one line", () => {
+  const state = "unknown";
+  for (const reason of ["no delivery has arrived yet", "DELIVERY=webhook does not compare"]) {
+    expect(findingsOf(webhook({ state, reason }))).toHaveLength(1);
+  }
+  expect(findingsOf({ ...used({}), store: {}, platform: { circuits: [] } })).toHaveLength(1);
 });
 
 test("a restore is reported until the event log is read", () => {

@@ -60,7 +60,8 @@ export async function lookAtPages(it: Stage, { url, metrics }: Listening): Promi
   const authorization = `Bearer ${it.env["SERVICE_API_KEY"]}`;
   await it.ask(`${url}/readyz?verbose`, { headers: { authorization } });
   for (const path of ["/readyz?verbose", "/readyz", "/healthz"]) await it.ask(`${url}${path}`);
-  const { status, text } = await it.ask(metrics);
+  const token = `Bearer ${it.env["STATUS_TOKEN"]}`;
+  const { status, text } = await it.ask(metrics, { headers: { authorization: token } });
   expect(status).toBe(200);
   expect(text).toContain('service_bot_deliveries_total{status="401",code="SIGNATURE_MISMATCH"}');
 }

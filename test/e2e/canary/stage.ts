@@ -57,6 +57,7 @@ export class Stage {
     this.#place = place;
     const { songs, oldSecret } = this;
     const { apiKey, webhookSecret } = platform;
+    const statusToken = song();
     const image = withChunk(sampleOf("png"), "tEXt", Buffer.from(`Comment\0${songs.image}`));
     this.env = {
       SERVICE_BASE_URL: proxy.url,
@@ -64,6 +65,7 @@ export class Stage {
       SERVICE_WEBHOOK_SECRET: `${webhookSecret},${oldSecret}`,
       DATABASE_URL: place.address(this.#folder),
       PORT: "0",
+      STATUS_TOKEN: statusToken,
       METRICS_PORT: "0",
       TRACING: "on",
       LOG_LEVEL: "trace",
@@ -78,6 +80,7 @@ export class Stage {
     this.canaries = [
       ...Object.entries(songs).map(([name, text]) => ({ name, song: text })),
       { name: "token", song: apiKey },
+      { name: "status token", song: statusToken },
       { name: "secret", song: webhookSecret.slice("whsec_".length) },
       { name: "old secret", song: oldSecret.slice("whsec_".length) },
       ...place.canaries,

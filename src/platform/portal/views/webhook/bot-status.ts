@@ -1,4 +1,4 @@
-import { duration } from "../../parts/duration.ts";
+import { ago, bytes, duration } from "../../parts/duration.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,11 +20,16 @@ export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
   const rows: readonly (readonly [string, string | undefined, boolean?])[] = [
     ["Ready", status["ready"] === true ? "yes" : "no; read its log", status["ready"] !== true],
     ["Mode", `${mode}: ${text(status["modeReason"]) ?? ""}`, mode === "polling"],
+    ...webhookRows(status),
+    ...platformRows(fields(status["platform"])),
     ...logRows(fields(status["log"])),
     ["Inbox file", text(status["inboxProblem"]), true],
     ...inboxRows(status["inbox"]),
+    ...storeRows(fields(status["store"])),
+    ["Loop guard", loopGuard(fields(status["loopGuard"])), true],
     ["Requests", requests(fields(status["requests"]))],
     ["Instances", instances(fields(status["instances"]))],
+    ["Credentials", credentials(fields(status["credentials"]))],
   ];
   return rows.flatMap(([name, value, isBad = false]) => {
     return value === undefined ? [] : [{ name, value, isBad }];
@@ -32,14 +37,73 @@ export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
 }
 
 function logRows({ cursor, lastPollError, lagMs }: Fields) {
-  const { code, status } = fields(lastPollError);
-  const error = [code, status].filter((part) => part !== null && part !== undefined).join(" ");
+  const error = errorText(lastPollError);
   const lag = typeof lagMs === "number" ? `, read to its end ${duration(lagMs)} ago` : "";
   const place = text(cursor);
   return [
     ["Event log", place === undefined ? undefined : `${place}${lag}`],
     ["Last poll", error === "" ? undefined : `failed with ${error}`, true],
   ] as const;
+}
+
+function webhookRows({ webhook, lastDeliveryAt, at }: Fields) {
+  const { state, reason, refused, lastRefusal } = fields(webhook);
+  if (text(state) === undefined) return [];
+  const ms = Date.parse(String(at)) - Date.parse(String(lastDeliveryAt));
+  const isRefusing = Number(refused) > 0;
+  return [
+    ["Webhook", `${state}: ${text(reason) ?? ""}`, state === "silent"],
+    ["Last delivery", Number.isNaN(ms) ? undefined : ago(ms)],
+    [
+      "Refused",
+      isRefusing ? `${refused} since then, the last with ${errorText(lastRefusal)}` : undefined,
+      true,
+    ],
+  ] as const;
+}
+
+/** Difference from the platform's clock that needs attention, in ms. */
+const MAX_SKEW_MS = 10_000;
+
+function platformRows({ circuits, clockSkewMs }: Fields) {
+  const open = Array.isArray(circuits) ? circuits.map(fields) : [];
+  const paused = open.map((circuit) => `${circuit["of"]} (${whyPaused(circuit)})`).join(", ");
+  const skew = typeof clockSkewMs === "number" ? clockSkewMs : 0;
+  const isOff = Math.abs(skew) > MAX_SKEW_MS;
+  return [
+    ["Paused requests", paused === "" ? undefined : paused, true],
+    ["Clock", isOff ? `${duration(skew)} ${skew > 0 ? "ahead" : "behind"}` : undefined, true],
+  ] as const;
+}
+
+function whyPaused({ why, ...error }: Fields): string {
+  return [text(why), errorText(error)].filter(Boolean).join(", ");
+}
+
+function storeRows({ failure, disk }: Fields) {
+  const { reason } = fields(failure);
+  const { isLow, freeBytes, minFreeBytes } = fields(disk);
+  const free = typeof freeBytes === "number" ? bytes(freeBytes) : "an unknown size";
+  const low = `${free} free; below ${bytes(Number(minFreeBytes))} the bot refuses new events`;
+  return [
+    ["Store", text(reason) === undefined ? undefined : `fails: ${reason}`, true],
+    ["Disk", isLow === true ? low : undefined, true],
+  ] as const;
+}
+
+function loopGuard({ holding }: Fields): string | undefined {
+  return Number(holding) > 0 ? `holds back events in ${holding} places` : undefined;
+}
+
+function credentials({ apiKeyEnd, webhookSecretEnds }: Fields): string | undefined {
+  if (!Array.isArray(webhookSecretEnds)) return undefined;
+  const shown = (end: unknown) => `…${text(end) ?? ""}`;
+  return `key ${shown(apiKeyEnd)}, secrets ${webhookSecretEnds.map(shown).join(" ") || "(none)"}`;
+}
+
+function errorText(error: unknown): string {
+  const { code, status } = fields(error);
+  return [code, status].filter((part) => part !== null && part !== undefined).join(" ");
 }
 
 /** In ms. An event that has been waiting longer needs attention. */
