@@ -19,7 +19,7 @@ export class LastDelivery {
   readonly #stopping = new AbortController();
   #loop: Promise<void> = Promise.resolve();
   #writtenAt: number | undefined;
-  /** Time of the last delivery before this process started. `undefined` if none is known. */
+  /** Time of the last delivery before this process started. `undefined` if the inbox has none. */
   readonly lastDeliveryAt: number | undefined;
 
   static async open(options: LastDeliveryOptions): Promise<LastDelivery> {

@@ -299,7 +299,7 @@ export interface Inbox {
    */
   noteDelivery(msAgo: number): Promise<void>;
 
-  /** Resolves to the age of the last known webhook delivery, in ms. `undefined` if none is known. */
+  /** Resolves to the age of the last webhook delivery that the inbox has noted, in ms. `undefined` if there is none. */
   deliveredMsAgo(): Promise<number | undefined>;
 
   stats(): Promise<InboxStats>;

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { PollerStatus } from "../poller/snapshot.ts";
 import type { RefusedDelivery } from "../receiver/receive.ts";
 
-/** What the bot knows about the platform's webhook. Times are as in `BotStatus`. */
+/** The platform's webhook, as the bot sees it. Times are as in `BotStatus`. */
 export interface WebhookStatus {
   /**
    * `working`: a delivery or the event log shows that the webhook delivers. `silent`: the event log has events that did
