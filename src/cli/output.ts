@@ -20,9 +20,20 @@ export function printStyled(text: string): void {
 
 const FIRST_SENTENCE = /^.*?[.?](?=\s|$)/s;
 
-/** Prints a line of JSON with the API's field names. Times are in ms since 1970. */
-export function printJson(value: unknown): void {
-  print(JSON.stringify(value));
+/**
+ * Prints a line of JSON with the API's field names. Times are in ms since 1970, or with `utc` in ISO 8601.
+ */
+export function printJson(value: unknown, { utc = false }: TimeFlags = {}): void {
+  print(JSON.stringify(value, utc ? withIsoTime : undefined));
+}
+
+export interface TimeFlags {
+  /** True for absolute times in UTC. */
+  readonly utc?: boolean | undefined;
+}
+
+function withIsoTime(name: string, value: unknown): unknown {
+  return /At$/.test(name) && typeof value === "number" ? new Date(value).toISOString() : value;
 }
 
 export function printError(text: string): void {
@@ -89,9 +100,35 @@ export function age(at: number, now: number): string {
   return `${Math.floor(ms / DAY)} days ago`;
 }
 
+/** Formats the time left until a moment, such as "in 40 s". */
+function timeLeft(at: number, now: number): string {
+  const ms = at - now;
+  if (ms < 1_000) return "now";
+  if (ms < MINUTE) return `in ${Math.ceil(ms / 1_000)} s`;
+  return ms < HOUR ? `in ${Math.ceil(ms / MINUTE)} min` : `in ${Math.ceil(ms / HOUR)} h`;
+}
+
 /** Formats a time with its age, such as "2026-11-20 16:02:11 UTC (3 min ago)". */
 export function moment(at: number, now: number): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC (${age(at, now)})`;
+  return `${utcTime(at)} UTC (${age(at, now)})`;
+}
+
+function utcTime(at: number): string {
+  return new Date(at).toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** Formats times for a table. */
+export interface TimeFormat {
+  readonly past: (at: number) => string;
+  readonly future: (at: number) => string;
+}
+
+/** Returns a format that shows ages, such as "3 min ago", or with `utc` times, such as "2026-11-20 16:02:11Z". */
+export function timeFormat({ utc = false }: TimeFlags, now: number = Date.now()): TimeFormat {
+  const absolute = (at: number) => `${utcTime(at)}Z`;
+  return utc
+    ? { past: absolute, future: absolute }
+    : { past: (at) => age(at, now), future: (at) => timeLeft(at, now) };
 }
 
 export function clockTime(at: string | number): string {

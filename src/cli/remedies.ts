@@ -41,7 +41,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   INBOX_DIFFERS: "Stop triggers and other writers, then copy again.",
   DRIVER_MISSING: "Run `npm install pg`.",
   EVENT_NOT_FOUND: "Run `npx service-bot inbox list` to find the id.",
-  EVENT_NOT_DEAD: "None. Only dead letters can be retried.",
+  EVENT_NOT_DEAD:
+    "None. Only dead letters and pending events can be retried, and only dead letters with `--assume`.",
   EVENT_BODY_DROPPED: "Discard the event.",
   EVENT_ENDED: "None needed.",
   EVENT_LEASED: "Try again after the run.",

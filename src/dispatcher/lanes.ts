@@ -196,7 +196,7 @@ export class Lanes {
       run = new Run(claim, abort, this.#runOptionsFor(claim));
       if (claim.attempt > maxAttempts) throw crashed(claim, maxAttempts);
       const effects = await run.execute();
-      return { outcome: { kind: "done", effects }, event: run.event };
+      return { outcome: { kind: "done", effects, skipped: run.skipped }, event: run.event };
     } catch (error) {
       const outcome = decideOutcome(error, claim.attempt, this.#policyFor(claim));
       if (outcome.kind !== "dead" || run === undefined) return { outcome, event: run?.event };

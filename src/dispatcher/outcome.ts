@@ -22,6 +22,7 @@ import {
 import { placeOf } from "../events/own.ts";
 import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
+import type { SkipReason } from "../inbox/admin.ts";
 import type { Effects } from "../inbox/effects.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels, type WorkMessages } from "../observe/channels.ts";
@@ -29,7 +30,12 @@ import type { Conflicts } from "./conflicts.ts";
 
 /** Outcome of a run. All times are in ms. */
 export type Outcome =
-  | { readonly kind: "done"; readonly effects?: Effects | undefined }
+  | {
+      readonly kind: "done";
+      readonly effects?: Effects | undefined;
+      /** Reason why no handler ran. */
+      readonly skipped?: SkipReason | undefined;
+    }
   /** The event is retried later, and the attempt counts. */
   | { readonly kind: "retry"; readonly delayMs: number; readonly error: unknown }
   /** The event is retried later. The attempt does not count, because the event did not cause the failure. */
@@ -267,7 +273,7 @@ class OutcomeWrite implements Patience {
     const { claim, outcome, mayContinue } = this.#run;
     const { inbox, leaseMs } = this.#options;
     return outcome.kind === "done" && mayContinue()
-      ? inbox.advance(claim, outcome.effects, leaseMs)
+      ? inbox.advance(claim, outcome.effects, leaseMs, outcome.skipped)
       : end(inbox, claim, outcome, this.#error);
   }
 
@@ -291,7 +297,7 @@ class OutcomeWrite implements Patience {
 async function end(inbox: Inbox, claim: Claim, outcome: Outcome, error: string): Promise<Advance> {
   switch (outcome.kind) {
     case "done":
-      return { held: await inbox.complete(claim, outcome.effects) };
+      return { held: await inbox.complete(claim, outcome.effects, outcome.skipped) };
     case "retry":
       return { held: await inbox.retry(claim, outcome.delayMs, error) };
     case "skipped":

@@ -5,6 +5,7 @@ import { duringEvent, traceIdOf } from "../core/trace.ts";
 import { RunEffects, type RunEffectsOptions } from "../effects/run-effects.ts";
 import { readStoredEvent } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
+import type { SkipReason } from "../inbox/admin.ts";
 import type { Effects } from "../inbox/effects.ts";
 import type { Claim } from "../inbox/inbox.ts";
 import type { RestoreWindow } from "../steps/restore.ts";
@@ -31,6 +32,8 @@ export interface HandlerRun {
   failed(error: unknown): Promise<void>;
   /** Returns the handler that runs before this error makes the event a dead letter. `undefined` without a boundary. */
   boundary?(error: unknown): JobHandler | undefined;
+  /** Reason why no handler ran. `undefined` if one did, and until `run` has ended. */
+  readonly skipped?: SkipReason | undefined;
 }
 
 export interface RunOptions {
@@ -77,6 +80,10 @@ export class Run implements Job {
   /** Returns the handler that runs before this error makes the event a dead letter. `undefined` without a boundary. */
   boundary(error: unknown): JobHandler | undefined {
     return this.#handlers.boundary?.(error);
+  }
+
+  get skipped(): SkipReason | undefined {
+    return this.#handlers.skipped;
   }
 
   get log(): Logger {

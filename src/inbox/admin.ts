@@ -14,6 +14,56 @@ export type EventState = "pending" | "done" | "dead" | "discarded";
 
 export const eventStates: readonly EventState[] = ["pending", "done", "dead", "discarded"];
 
+/**
+ * Reason why a pending event waits. `ready`: it can run, once a place is free and a bot is running. `lane`: an earlier
+ * event of its lane must end first. `retry`: the last run failed. `postponed`: the handler postponed it. `loop_guard`:
+ * the bot replies to the account too often. `platform`: the platform is down, or asked for a pause. `token`: the
+ * platform rejects the token or the app. `quota`: a quota is used up. `budget`: MAX_REQUESTS_PER_MINUTE is used up.
+ * `conflict`: another run changed a state. `store`: the inbox could not be written. `crash`: the process ended during
+ * earlier runs, so such events run one at a time. `restore`: handlers start once the log was read after a restore.
+ */
+export type WaitReason =
+  | "ready"
+  | "lane"
+  | "retry"
+  | "postponed"
+  | "loop_guard"
+  | "platform"
+  | "token"
+  | "quota"
+  | "budget"
+  | "conflict"
+  | "store"
+  | "crash"
+  | "restore";
+
+/** Wait of a pending event that no run handles. */
+export interface EventWait {
+  readonly reason: WaitReason;
+  /** Earliest time of the next run, in ms since 1970. `undefined` if it depends on something else than time. */
+  readonly nextAt: number | undefined;
+  /** Id of the event in the same lane that must end first. `undefined` if there is none. */
+  readonly behind: string | undefined;
+  /** Error of the last run. `undefined` if there was none. */
+  readonly error: string | undefined;
+}
+
+/** Run of an event's handlers in progress. */
+export interface EventRun {
+  /** Time when the run began, in ms since 1970. `undefined` if an earlier version began it. */
+  readonly startedAt: number | undefined;
+  /** Name of the newest step that has no result yet. */
+  readonly step: string | undefined;
+  /** Id of the instance. `undefined` if the inbox serves only one process. */
+  readonly instance: string | undefined;
+}
+
+/**
+ * Reason why an event is done although no handler ran. `own_account`: the bot itself caused the event. `no_handler`: no
+ * handler is registered for its type, or no command or pattern matched.
+ */
+export type SkipReason = "own_account" | "no_handler";
+
 /** One event, without its content. */
 export interface EventSummary {
   readonly id: string;
@@ -42,6 +92,12 @@ export interface EventSummary {
   readonly error: string | undefined;
   /** Reason given when the event was discarded. */
   readonly discardReason: string | undefined;
+  /** Set only while `leased` is true. */
+  readonly run: EventRun | undefined;
+  /** Set only while the event is pending and no run handles it. */
+  readonly wait: EventWait | undefined;
+  /** Set only if the event is done and no handler ran. */
+  readonly skipReason: SkipReason | undefined;
 }
 
 /** A run that failed, was postponed or crashed. */
@@ -152,7 +208,7 @@ export interface DiskMeasures {
 }
 
 /**
- * Filter for events. Every field that is set must match. `since` and `until` are in ms since 1970. They apply to the
+ * Filter for events. Every field that is set must match. Times are in ms since 1970. `since` and `until` apply to the
  * arrival of a pending event, and to the end of any other event.
  */
 export interface InboxFilter {
@@ -173,6 +229,15 @@ export interface InboxFilter {
   readonly since?: number | undefined;
   /** Latest time, exclusive. */
   readonly until?: number | undefined;
+  /** Earliest time of arrival, inclusive. */
+  readonly receivedSince?: number | undefined;
+  /** Latest time of arrival, exclusive. */
+  readonly receivedUntil?: number | undefined;
+  /**
+   * Username, with or without @, or user id of the account that caused the event, or that set a timer. An event without
+   * its content never matches. No index contains users, so `list` examines at most 100,000 events per page.
+   */
+  readonly user?: string | undefined;
 }
 
 /** Filter and page size for a list. */
@@ -187,7 +252,7 @@ export interface InboxListOptions extends InboxFilter {
 
 /** One page of a list of events. */
 export interface InboxPage {
-  /** Newest first. */
+  /** Newest first. A page may have fewer events than `limit`, or none, if the filter has a `user`. */
   readonly events: readonly EventSummary[];
   /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
@@ -275,16 +340,12 @@ export interface InboxDecisionOptions {
   readonly onProgress?: ((progress: InboxProgress) => void) | undefined;
 }
 
-/** Filter for dead letters to retry. */
-export interface InboxRetryFilter extends InboxFilter {
-  /** Maximum number of events, oldest first. Default: all. */
-  readonly limit?: number | undefined;
-}
-
-/** Filter for events to discard. */
-export interface InboxDiscardFilter extends InboxRetryFilter {
+/** Filter for events to retry or discard. */
+export interface InboxDecisionFilter extends InboxFilter {
   /** Default: `dead`. */
   readonly state?: "dead" | "pending" | undefined;
+  /** Maximum number of events, oldest first. Default: all. */
+  readonly limit?: number | undefined;
 }
 
 /** Outcome of a decision about several events. */
@@ -324,10 +385,13 @@ export interface InboxAdmin {
    * Makes dead letters pending again and resets their attempts to 0. They run once their lane is free. `ctx.late` is
    * true if later events in the lane were handled first.
    *
-   * @param target an id, or a filter; `{}` matches every dead letter
-   * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, if the target is an id
+   * A pending event keeps its attempts, but its lane no longer waits: the lane's first event runs now. If the handler's
+   * requests are still held back, or the loop guard still holds the event back, the event waits again.
+   *
+   * @param target an id, or a filter; `{}` matches every dead letter, and `{ state: "pending" }` every pending event
+   * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, EVENT_LEASED, if the target is an id
    */
-  retry(target: string | InboxRetryFilter, options?: InboxRetryOptions): Promise<InboxChange>;
+  retry(target: string | InboxDecisionFilter, options?: InboxRetryOptions): Promise<InboxChange>;
 
   /**
    * Discards events for good. Their ids stay stored, so the events never run even if they are delivered again.
@@ -337,7 +401,7 @@ export interface InboxAdmin {
    * @throws {ServiceBotError} REASON_MISSING; EVENT_NOT_FOUND, EVENT_ENDED, EVENT_LEASED, if the target is an id
    */
   discard(
-    target: string | InboxDiscardFilter,
+    target: string | InboxDecisionFilter,
     reason: string,
     options?: InboxDecisionOptions,
   ): Promise<InboxChange>;
@@ -346,7 +410,7 @@ export interface InboxAdmin {
    * Returns the ids that a decision with this filter would process, in order. Changes nothing. The decision may skip
    * some of them.
    */
-  targets(filter: InboxDiscardFilter): Promise<readonly string[]>;
+  targets(filter: InboxDecisionFilter): Promise<readonly string[]>;
 
   /** Counts events by state, dead letters by type and error, and lanes. */
   stats(): Promise<InboxReport>;

@@ -13,7 +13,7 @@
  */
 
 import type { AnyEvent } from "../events/types.ts";
-import type { InboxAdmin, InboxMeasures, InboxStats, Source } from "./admin.ts";
+import type { InboxAdmin, InboxMeasures, InboxStats, SkipReason, Source } from "./admin.ts";
 import type { Effects, FiredTimers, StoredState, StoredTimer, TimerName } from "./effects.ts";
 import type { Shared } from "./shared.ts";
 
@@ -199,10 +199,11 @@ export interface Inbox {
    * the same.
    *
    * @param effects written in the same transaction, as with `advance` and `bury`
+   * @param skipped recorded with the event if no handler ran for it, as with `advance`
    * @throws {ServiceBotError} STATE_CONFLICT if another run wrote a state after this run had read it. Nothing is
    *   written, and the claim keeps its lease.
    */
-  complete(claim: Claim, effects?: Effects): Promise<boolean>;
+  complete(claim: Claim, effects?: Effects, skipped?: SkipReason): Promise<boolean>;
 
   /**
    * Like `complete`, but also continues with the lane's next event unless that event must wait. The lease is not
@@ -212,7 +213,12 @@ export interface Inbox {
    *   The new event has the same type, and its lane is leased for `leaseMs`. This saves the transaction of a claim.
    * @throws {ServiceBotError} STATE_CONFLICT as `complete` does
    */
-  advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance>;
+  advance(
+    claim: Claim,
+    effects?: Effects,
+    leaseMs?: number,
+    skipped?: SkipReason,
+  ): Promise<Advance>;
 
   /** Leaves the event pending and keeps its lane closed for `delayMs`. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;

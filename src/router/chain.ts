@@ -18,6 +18,8 @@ export class Route {
   readonly username: string | undefined;
   /** Modules whose handlers are running, outermost first. */
   readonly modules: Module[] = [];
+  /** True if no handler exists for the event. */
+  hasNoHandler = false;
   #added: Record<string, unknown> = {};
   #failure: unknown;
 

@@ -56,6 +56,7 @@ export class HandlerRun implements ContextOptions {
   /** `undefined` until the handlers start. */
   #route: Route | undefined;
   readonly #lastWord: LastWord | undefined;
+  #isOfOwnAccount = false;
 
   constructor(job: Job, handling: Handling, lastWord?: LastWord) {
     this.#job = job;
@@ -95,10 +96,17 @@ export class HandlerRun implements ContextOptions {
     if (isOwn(event.type)) return true;
     if (account.hasCaused(event)) {
       this.#job.log.debug("skipped because the bot itself caused the event");
+      this.#isOfOwnAccount = true;
       return false;
     }
     guard?.check(this.#job);
     return true;
+  }
+
+  /** Reason why no handler ran. `undefined` if one did. */
+  get skipped(): "own_account" | "no_handler" | undefined {
+    if (this.#isOfOwnAccount) return "own_account";
+    return this.#route?.hasNoHandler ? "no_handler" : undefined;
   }
 
   async failed(error: unknown): Promise<void> {

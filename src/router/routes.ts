@@ -236,9 +236,11 @@ export class Routes {
 
 const NO_OPTIONS: HandlerOptions = {};
 
-const noHandler: Chain = async ({ context }) => {
+const noHandler: Chain = async (route) => {
+  const { context } = route;
   const { type } = context.event;
   if (OWN_TYPE.test(type)) throw handlerMissing(type);
+  route.hasNoHandler = true;
   context.log.debug("no handler for this type");
 };
 

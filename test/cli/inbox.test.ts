@@ -134,10 +134,10 @@ describe("service-bot inbox", () => {
   });
 
   test("retry by id makes dead letters pending, and reports the others", async () => {
-    const { code, out, err } = await inbox("retry", "evt_1", "evt_3", "nope", "evt_2");
+    const { code, out, err } = await inbox("retry", "evt_1", "evt_4", "nope", "evt_2");
     expect(code).toBe(1);
-    expect(out).toMatch(/2 dead letters, .*when it starts$/);
-    expect(err).toMatch(/"evt_3" is not a dead letter/);
+    expect(out).toMatch(/2 events, .*when it starts$/);
+    expect(err).toMatch(/"evt_4" is done or discarded/);
     expect(err).toMatch(/no event "nope"/);
     expect(await stateOf("evt_1")).toBe("pending");
   });
@@ -211,7 +211,7 @@ test("while the bot runs, a dead letter is retried without a restart", async () 
   expect((await inbox()).out).toContain("the bot is running");
   const { code, out } = await inbox("retry", id);
   expect(code).toBe(0);
-  expect(out).toMatch(/1 dead letter, the bot handles it now/);
+  expect(out).toMatch(/1 event, the bot handles it now/);
   expect(await handled.promise).toBe(id);
 });
 

@@ -8,13 +8,14 @@ import { message, messages } from "../support/inbox-events.ts";
 import { advanceContract } from "./inbox-advance.ts";
 import { decisionsContract } from "./inbox-decisions.ts";
 import { effectsContract } from "./inbox-effects.ts";
-import { filtersContract } from "./inbox-filters.ts";
+import { filtersContract, peopleContract } from "./inbox-filters.ts";
 import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
 import { retentionContract } from "./inbox-retention.ts";
 import { roomsContract } from "./inbox-rooms.ts";
 import { statesLookContract } from "./inbox-states-look.ts";
 import { timersContract } from "./inbox-timers.ts";
+import { waitsContract } from "./inbox-waits.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
 export function inboxContract(name: string, open: OpenInbox): void {
@@ -553,6 +554,8 @@ export function inboxContract(name: string, open: OpenInbox): void {
     lookContract(open);
     statesLookContract(open);
     filtersContract(open);
+    describe("people and arrivals", () => peopleContract(open));
+    describe("waits and runs", () => waitsContract(open));
     decisionsContract(open);
     retentionContract(open);
 

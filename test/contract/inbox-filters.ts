@@ -132,3 +132,96 @@ export function filtersContract(open: OpenInbox): void {
     });
   });
 }
+
+const DAY = 86_400_000;
+
+/** Filters by user and by arrival. */
+export function peopleContract(open: OpenInbox): void {
+  const b = bench(open);
+  const by = (id: string, payload: object) => {
+    const body = JSON.stringify({ id, type: "mention", createdAt: "", payload });
+    return { ...message(id, `c${id}`), body };
+  };
+  const idsOf = async (filter: InboxFilter, state?: "dead" | "pending" | "done") =>
+    (await b.inbox.admin.list({ ...filter, state })).events.map(({ id }) => id);
+
+  describe("a filter by user", () => {
+    const fill = () =>
+      b.inbox.put(
+        [
+          by("1", { from: { userId: "u_1", username: "ada", name: "Ada" } }),
+          by("2", { actor: { username: "Ada", name: "Ada" }, excerpt: "hello @ben" }),
+          by("3", { actor: { username: "ben", name: "ada" } }),
+          by("4", { from: { userId: "u_4", username: "łukasz", name: "" } }),
+          by("5", { name: "remind", from: { userId: "u_1", username: "ada" } }),
+          { ...message("6", "c6"), body: "not JSON", unusable: "no payload" },
+        ],
+        "webhook",
+      );
+
+    test("finds what an account caused, by its name or its id", async () => {
+      await fill();
+      for (const user of ["ada", "@ada", "ADA"])
+        expect(await idsOf({ user })).toEqual(["5", "2", "1"]);
+      expect(await idsOf({ user: "u_1" })).toEqual(["5", "1"]);
+      expect(await idsOf({ user: "łukasz" })).toEqual(["4"]);
+      expect(await idsOf({ user: "ad" })).toEqual([]);
+      expect(await idsOf({ user: "U_1" })).toEqual([]);
+    });
+
+    test("applies together with the others, in every state, and pages", async () => {
+      await fill();
+      await b.inbox.complete(await b.claim());
+      expect(await idsOf({ user: "ada" }, "done")).toEqual(["1"]);
+      expect(await idsOf({ user: "ada", lane: "dm:c2" })).toEqual(["2"]);
+      const seen: string[] = [];
+      for (let after: string | undefined; ; ) {
+        const page = await b.inbox.admin.list({ user: "ada", limit: 1, after });
+        seen.push(...page.events.map(({ id }) => id));
+        after = page.next;
+        if (after === undefined) break;
+      }
+      expect(seen.sort()).toEqual(["1", "2", "5"]);
+    });
+
+    test("selects for decisions, oldest first", async () => {
+      await fill();
+      const target = { user: "ada", state: "pending" } as const;
+      expect(await b.inbox.admin.targets(target)).toEqual(["1", "2", "5"]);
+      expect(await b.inbox.admin.targets({ ...target, limit: 2 })).toEqual(["1", "2"]);
+      expect(await b.inbox.admin.discard(target, "spam")).toEqual({ changed: 3, skipped: 0 });
+      expect(await idsOf({}, "pending")).toEqual(["4", "3"]);
+    });
+
+    test("finds an event behind a thousand others", async () => {
+      await b.inbox.put([by("first", { actor: { username: "ada" } })], "webhook");
+      const others = Array.from({ length: 1_200 }, (_, n) => {
+        return by(`${n + 1}`, { actor: { username: "ben" } });
+      });
+      await b.inbox.put(others, "webhook");
+      expect(await b.inbox.admin.list({ user: "ada" })).toMatchObject({
+        events: [{ id: "first" }],
+        next: undefined,
+      });
+    });
+  });
+
+  describe("a filter by arrival", () => {
+    test("selects ended events by when they came, and not by when they ended", async () => {
+      const start = b.clock.now();
+      await b.inbox.put([message("1", "a")], "webhook");
+      await b.clock.advance(3 * DAY);
+      await b.inbox.put([message("2", "b")], "webhook");
+      for (const claim of await b.inbox.claim(2, DAY)) await b.inbox.bury(claim, "x");
+      const recent = { receivedSince: start + DAY };
+      const old = { receivedUntil: start + DAY };
+      for (const state of ["dead", undefined] as const) {
+        expect(await idsOf(recent, state)).toEqual(["2"]);
+        expect(await idsOf(old, state)).toEqual(["1"]);
+        expect(await idsOf({ ...old, since: start + DAY }, state)).toEqual(["1"]);
+        expect(await idsOf({ receivedSince: start, receivedUntil: start }, state)).toEqual([]);
+      }
+      expect(await b.inbox.admin.targets(old)).toEqual(["1"]);
+    });
+  });
+}

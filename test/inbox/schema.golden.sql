@@ -1,4 +1,4 @@
--- user_version 5, auto_vacuum 2
+-- user_version 6, auto_vacuum 2
 
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
 
@@ -44,7 +44,7 @@ CREATE TABLE event (
   done_at INTEGER,
   error TEXT,
   reason TEXT
-  , trace TEXT, leased_until INTEGER) STRICT;
+  , trace TEXT, leased_until INTEGER, begun_at INTEGER) STRICT;
 
 CREATE TABLE lane (
   key TEXT PRIMARY KEY,

@@ -5,8 +5,8 @@ import type {
   EventDetails,
   InboxAdmin,
   InboxChange,
+  InboxDecisionFilter,
   InboxDecisionOptions,
-  InboxDiscardFilter,
 } from "../../inbox/admin.ts";
 import {
   type Arguments,
@@ -19,12 +19,13 @@ import {
 import { grouped, print, printError, printJson, progressOn } from "../output.ts";
 import { type Action, withInbox } from "./attach.ts";
 import { filterFlags, filterIn, isChosen, nameOf } from "./filter.ts";
-import { eventTable, findEvent } from "./read.ts";
+import { eventTable, findEvent } from "./list.ts";
 
 const decisionFlags = {
   ...filterFlags,
   json: { type: "boolean" },
   all: { type: "boolean" },
+  state: { type: "string" },
   limit: { type: "string" },
   "dry-run": { type: "boolean" },
 } as const;
@@ -40,8 +41,13 @@ const MAX_SHOWN = 20;
 export const retry: Action = (args) => {
   const flags = { ...decisionFlags, assume: { type: "string" } } as const;
   const given = readArguments(args, flags, { max: MAX_IDS });
-  const target = targetOf(given, "dead");
+  const target = targetOf(given);
   const assume = oneOf(given.flags.assume, "assume", ["done", "absent"]);
+  if (assume !== undefined && target.state === "pending") {
+    throw new UsageError(
+      "--assume is for dead letters, and cannot be combined with --state pending.",
+    );
+  }
   return decide(given, target, {
     verb: "retried",
     act: (admin, one, options) => admin.retry(one, { ...options, assume }),
@@ -49,16 +55,12 @@ export const retry: Action = (args) => {
 };
 
 export const discard: Action = (args) => {
-  const own = { reason: { type: "string" }, state: { type: "string" } } as const;
+  const own = { reason: { type: "string" } } as const;
   const given = readArguments(args, { ...decisionFlags, ...own }, { max: MAX_IDS });
-  const state = oneOf(given.flags.state, "state", ["dead", "pending"]);
-  const target = targetOf(given, state ?? "dead");
+  const target = targetOf(given);
   const reason = given.flags.reason?.trim() ?? "";
   if (reason === "")
     throw new UsageError("Give a reason with --reason TEXT. It is stored with the event.");
-  if (target.ids.length > 0 && state !== undefined) {
-    throw new UsageError("--state needs --all or a filter, and cannot be combined with an id.");
-  }
   return decide(given, target, {
     verb: "discarded",
     act: (admin, one, options) => admin.discard(one, reason, options),
@@ -69,7 +71,7 @@ type DecisionArguments = Arguments<typeof decisionFlags>;
 
 interface Target {
   readonly ids: readonly string[];
-  readonly filter: InboxDiscardFilter;
+  readonly filter: InboxDecisionFilter;
   readonly state: "dead" | "pending";
 }
 
@@ -77,13 +79,17 @@ interface Decision {
   readonly verb: "retried" | "discarded";
   readonly act: (
     admin: InboxAdmin,
-    target: string | InboxDiscardFilter,
+    target: string | InboxDecisionFilter,
     options: InboxDecisionOptions,
   ) => Promise<InboxChange>;
 }
 
 /** Requires ids or a filter, so that a command without arguments does not affect every event. */
-function targetOf({ flags, words: ids }: DecisionArguments, state: Target["state"]): Target {
+function targetOf({ flags, words: ids }: DecisionArguments): Target {
+  const state = oneOf(flags.state, "state", ["dead", "pending"]);
+  if (ids.length > 0 && state !== undefined) {
+    throw new UsageError("--state needs --all or a filter, and cannot be combined with an id.");
+  }
   const limit = wholeNumber(flags.limit, "limit", { min: 1, max: MAX_LIMIT });
   const filter = filterIn(flags);
   const isFiltered = isChosen(filter) || flags.all === true;
@@ -95,7 +101,7 @@ function targetOf({ flags, words: ids }: DecisionArguments, state: Target["state
       "Name events by id, or select them with --type or another filter, or --all.",
     );
   }
-  return { ids, filter: { ...filter, limit, state }, state };
+  return { ids, filter: { ...filter, limit, state }, state: state ?? "dead" };
 }
 
 function decide(
@@ -147,13 +153,12 @@ async function doneText(
   verb: Decision["verb"],
   n: number,
 ): Promise<string> {
-  if (verb === "discarded") {
-    const noun = ids.length === 0 ? nameOf(state, n) : n === 1 ? "event" : "events";
-    return `discarded: ${n} ${noun}`;
-  }
+  // Events named by id may have different states.
+  const noun = ids.length === 0 ? nameOf(state, n) : n === 1 ? "event" : "events";
+  if (verb === "discarded") return `discarded: ${n} ${noun}`;
   const them = n === 1 ? "it" : "them";
   const when = `the bot handles ${them} ${(await served()) ? "now" : "when it starts"}`;
-  return `retried: ${n} ${nameOf(state, n)}, ${when}`;
+  return `retried: ${n} ${noun}, ${when}`;
 }
 
 function nothingText({ state }: Target): string {

@@ -10,22 +10,45 @@ export const filterFlags = {
   code: { type: "string" },
   since: { type: "string" },
   until: { type: "string" },
+  "received-since": { type: "string" },
+  "received-until": { type: "string" },
+  user: { type: "string" },
 } as const;
 
-export const FILTER =
-  "[--type TYPE] [--lane LANE] [--source webhook|poll] [--error TEXT] [--code CODE] [--since WHEN] [--until WHEN]";
+export const timeFlags = { json: { type: "boolean" }, utc: { type: "boolean" } } as const;
+
+export const FILTER: string =
+  "[--type TYPE] [--lane LANE] [--source webhook|poll] [--user NAME|ID] [--error TEXT] [--code CODE] " +
+  "[--since WHEN] [--until WHEN] [--received-since WHEN] [--received-until WHEN]";
 
 export function filterIn(flags: Flags<typeof filterFlags>, now: number = Date.now()): InboxFilter {
-  const { type, lane, error, code } = flags;
-  const since = readTime("since", flags.since, now);
-  const until = readTime("until", flags.until, now);
-  if (since !== undefined && until !== undefined && since >= until) {
+  const { type, lane, user, error, code } = flags;
+  if (user?.trim() === "" || user === "@")
+    throw new UsageError("--user takes a username or an id.");
+  const [since, until] = periodIn("since", "until", flags, now);
+  const [receivedSince, receivedUntil] = periodIn("received-since", "received-until", flags, now);
+  const source = oneOf(flags.source, "source", ["webhook", "poll"]);
+  const times = { since, until, receivedSince, receivedUntil };
+  return { type, lane, source, user, error, code, ...times };
+}
+
+type TimeFlag = "since" | "until" | "received-since" | "received-until";
+
+/** @throws {UsageError} if the period is empty */
+function periodIn(
+  start: TimeFlag,
+  end: TimeFlag,
+  flags: Flags<typeof filterFlags>,
+  now: number,
+): readonly [start: number | undefined, end: number | undefined] {
+  const from = readTime(start, flags[start], now);
+  const to = readTime(end, flags[end], now);
+  if (from !== undefined && to !== undefined && from >= to) {
     throw new UsageError(
-      `--since ${flags.since} is not before --until ${flags.until}. Example: --since 3h --until 2h.`,
+      `--${start} ${flags[start]} is not before --${end} ${flags[end]}. Example: --${start} 3h --${end} 2h.`,
     );
   }
-  const source = oneOf(flags.source, "source", ["webhook", "poll"]);
-  return { type, lane, source, error, code, since, until };
+  return [from, to];
 }
 
 export function isChosen(filter: InboxFilter): boolean {
@@ -33,8 +56,12 @@ export function isChosen(filter: InboxFilter): boolean {
 }
 
 /** Formats a filter as flags. Converts ages to times, because an age would select other events on the next page. */
-export function filterArguments({ since, until, ...texts }: InboxFilter): string {
-  const times = { since: since && iso(since), until: until && iso(until) };
+export function filterArguments(filter: InboxFilter): string {
+  const { since, until, receivedSince, receivedUntil, ...texts } = filter;
+  const times = {
+    ...{ since: iso(since), until: iso(until) },
+    ...{ "received-since": iso(receivedSince), "received-until": iso(receivedUntil) },
+  };
   return Object.entries({ ...texts, ...times })
     .map(([name, value]) => (value === undefined ? "" : ` --${name} ${quoted(String(value))}`))
     .join("");
@@ -45,7 +72,7 @@ export function nameOf(state: EventState, n: number): string {
   return n === 1 ? noun : `${noun}s`;
 }
 
-const iso = (at: number) => new Date(at).toISOString();
+const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,

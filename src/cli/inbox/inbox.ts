@@ -6,28 +6,33 @@ import { backup, restore } from "./backup.ts";
 import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
 import { FILTER } from "./filter.ts";
-import { list, show, stats } from "./read.ts";
+import { list } from "./list.ts";
+import { show } from "./show.ts";
 import { state, timers } from "./states.ts";
+import { stats } from "./stats.ts";
 
 const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
-  stats: [stats, "[--json]"],
+  stats: [stats, "[--json] [--utc]"],
   list: [
     list,
-    "[--state dead|pending|done|discarded|all] [FILTER] [--limit 20] [--after NEXT] [--json]",
+    "[--state dead|pending|done|discarded|all] [FILTER] [--limit 20] [--after NEXT] [--json] [--utc]",
   ],
-  show: [show, "ID [--json]"],
-  retry: [retry, "ID... | --all | FILTER [--limit N] [--assume done|absent] [--dry-run] [--json]"],
+  show: [show, "ID [--json] [--utc]"],
+  retry: [
+    retry,
+    "ID... | --all | FILTER [--state dead|pending] [--limit N] [--assume done|absent] [--dry-run] [--json]",
+  ],
   discard: [
     discard,
     "ID... | --all | FILTER --reason TEXT [--state dead|pending] [--limit N] [--dry-run] [--json]",
   ],
   state: [
     state,
-    "[--prefix TEXT] [--limit 20] [--after NEXT] [--json] | KEY [--delete --yes] [--json]",
+    "[--prefix TEXT] [--limit 20] [--after NEXT] [--json] [--utc] | KEY [--delete --yes] [--json] [--utc]",
   ],
   timers: [
     timers,
-    "[--lane LANE] [--name NAME] [--limit 20] [--after NEXT] [--json] | --lane LANE --name NAME [--key KEY] --fire [--json]",
+    "[--lane LANE] [--name NAME] [--limit 20] [--after NEXT] [--json] [--utc] | --lane LANE --name NAME [--key KEY] --fire [--json]",
   ],
   copy: [copy, "[--from FILE] [--to URL] [--dry-run] [--reopen] [--json]"],
   backup: [backup, "FILE [--json]"],

@@ -9,11 +9,21 @@ import {
   UsageError,
   wholeNumber,
 } from "../command.ts";
-import { age, bytes, moment, print, printableLines, printJson, quoted, table } from "../output.ts";
+import {
+  bytes,
+  moment,
+  print,
+  printableLines,
+  printJson,
+  quoted,
+  table,
+  timeFormat,
+} from "../output.ts";
 import { type Action, withInbox } from "./attach.ts";
+import { timeFlags } from "./filter.ts";
 
 const page = {
-  json: { type: "boolean" },
+  ...timeFlags,
   limit: { type: "string" },
   after: { type: "string" },
 } as const;
@@ -31,7 +41,7 @@ export const state: Action = (args) => {
   if (key === undefined) {
     if (flags.delete || flags.yes) throw new UsageError("Name the key of the state to delete.");
     const options = { prefix: flags.prefix, ...pageIn(flags) };
-    return () => withInbox(({ admin }) => listStates(admin, options, flags.json === true));
+    return () => withInbox(({ admin }) => listStates(admin, options, flags));
   }
   if ([flags.prefix, flags.limit, flags.after].some((flag) => flag !== undefined)) {
     throw new UsageError("--prefix, --limit and --after cannot be combined with a key.");
@@ -40,8 +50,10 @@ export const state: Action = (args) => {
     throw new UsageError("--delete removes the state permanently. Add --yes to confirm.");
   }
   const act = flags.delete ? deleteState : showState;
-  return () => withInbox(({ admin }) => act(admin, key, flags.json === true));
+  return () => withInbox(({ admin }) => act(admin, key, flags));
 };
+
+type OutputFlags = Flags<typeof timeFlags>;
 
 function pageIn({ limit, after }: Flags<typeof page>) {
   return { limit: wholeNumber(limit, "limit", { min: 1, max: 1_000 }) ?? 20, after };
@@ -50,18 +62,18 @@ function pageIn({ limit, after }: Flags<typeof page>) {
 async function listStates(
   admin: InboxAdmin,
   options: StateListOptions,
-  json: boolean,
+  flags: OutputFlags,
 ): Promise<number> {
   const { states, next } = await admin.states(options);
-  if (json) {
-    printJson({ states, next });
+  if (flags.json) {
+    printJson({ states, next }, flags);
     return 0;
   }
-  const now = Date.now();
+  const { past } = timeFormat(flags);
   const rows = states.map((one) => [
     printable(one.key),
     bytes(one.bytes),
-    age(one.updatedAt, now),
+    past(one.updatedAt),
     printable(one.version),
   ]);
   print(
@@ -72,10 +84,10 @@ async function listStates(
   return 0;
 }
 
-async function showState(admin: InboxAdmin, key: string, json: boolean): Promise<number> {
+async function showState(admin: InboxAdmin, key: string, flags: OutputFlags): Promise<number> {
   const found = await admin.state(key);
   if (found === undefined) throw missing(key);
-  if (json) printJson({ ...found, value: JSON.parse(found.value) });
+  if (flags.json) printJson({ ...found, value: JSON.parse(found.value) }, flags);
   else print(stateText(found, Date.now()));
   return 0;
 }
@@ -90,7 +102,7 @@ function stateText({ key, value, version, updatedAt }: StoredState, now: number)
   ].join("\n\n");
 }
 
-async function deleteState(admin: InboxAdmin, key: string, json: boolean): Promise<number> {
+async function deleteState(admin: InboxAdmin, key: string, { json }: OutputFlags): Promise<number> {
   const deleted = await admin.deleteState(key);
   if (!deleted) throw missing(key);
   if (json) printJson({ deleted: 1 });
@@ -128,7 +140,7 @@ export const timers: Action = (args) => {
     withInbox(async ({ admin }) => {
       const { timers, next } = await admin.timers(options);
       if (flags.json) {
-        printJson({ timers, next });
+        printJson({ timers, next }, flags);
         return 0;
       }
       const rows = timers.map(({ name, key, lane, dueAt }) => [

@@ -80,7 +80,7 @@ WITH ready AS MATERIALIZED (
     ORDER BY ord, seq LIMIT 1
   ) AS event ON true
 )${choice.part}, leased AS (
-  UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq,
+  UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq, begun_at = {now},
     owner = CASE WHEN head.suspect THEN NULL ELSE $2::text END,
     ready_at = {now} + CASE WHEN head.suspect THEN greatest($3::bigint, ${SUSPECT_WAIT_MS}) ELSE $3::bigint END
   FROM head WHERE lane.ctid = head.at AND head.seq IS NOT NULL

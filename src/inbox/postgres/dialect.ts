@@ -26,6 +26,14 @@ export const dialect: Dialect = {
   held: "FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3",
   isClaimed: CLAIMED,
   isLeased: `${CLAIMED} AND lane.ready_at > {now}`,
+  waitEnds: "CASE WHEN lane.owner IS NULL THEN lane.ready_at END",
+  runningId: `CASE WHEN lane.owner IS NOT NULL AND lane.ready_at > {now} THEN (
+    SELECT running.id FROM {schema}.event AS running
+    WHERE running.lane = event.lane AND running.state = 'pending' AND running.seq = lane.claimed LIMIT 1) END`,
+  begunAt: "lane.begun_at",
+  instance: "lane.owner",
+  hurryLanes: `UPDATE {schema}.lane SET ready_at = 0
+    WHERE ${isAnyOf("key", "$1")} AND owner IS NULL AND ready_at > {now}`,
   leaseEnds: "",
   isLaneLeased: "lane.owner IS NOT NULL AND lane.ready_at > {now}",
   // A lease is kept.

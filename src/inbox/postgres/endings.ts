@@ -1,4 +1,4 @@
-import type { AttemptRecord } from "../admin.ts";
+import type { AttemptRecord, SkipReason } from "../admin.ts";
 import type { Effects } from "../effects.ts";
 import type { Advance, Claim } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
@@ -39,7 +39,10 @@ function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
  */
 const COMPLETE = `
 WITH input AS (
-  ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", goes_on: "boolean" })}
+  ${rowsOf({
+    ...{ lane: "text", fence: "bigint", id: "text", attempt: "integer" },
+    ...{ goes_on: "boolean", skipped: "text" },
+  })}
 ), ${SORTED}, seen AS MATERIALIZED (
   SELECT sorted.*, held.*, next.* FROM sorted CROSS JOIN LATERAL (
     SELECT lane.ctid AS lane_at, lane.ready_at > {now} AS leased, event.ctid AS event_at,
@@ -58,7 +61,7 @@ WITH input AS (
 ), advanced AS (
   UPDATE {schema}.lane SET pending = lane.pending - 1, done_ord = seen.last_ord,
     fence = lane.fence + ${is("seen.next_seq IS NOT NULL")},
-    claimed = coalesce(seen.next_seq, lane.claimed),
+    claimed = coalesce(seen.next_seq, lane.claimed), begun_at = {now},
     owner = CASE WHEN seen.next_seq IS NOT NULL THEN lane.owner END,
     done_at = CASE WHEN seen.next_seq IS NOT NULL THEN lane.done_at ELSE {now} END,
     ready_at = CASE WHEN seen.next_seq IS NOT NULL THEN lane.ready_at WHEN lane.pending > 1 THEN {now} END
@@ -66,7 +69,7 @@ WITH input AS (
   RETURNING seen.*
 ), ended AS (
   UPDATE {schema}.event SET state = 'done', done_at = {now}, error = NULL, attempts = advanced.attempt,
-    fence = advanced.fence
+    fence = advanced.fence, reason = advanced.skipped
   FROM advanced WHERE event.ctid = advanced.event_at
 )
 SELECT n, next_id AS id, type, body, source, received_at, trace, attempts, crashes,
@@ -76,9 +79,13 @@ FROM advanced`;
 /** Ends dead letters, and events in lanes that changed concurrently. Releases their lanes. */
 const END = `
 WITH input AS (
-  ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", error: "text" })}
+  ${rowsOf({
+    ...{ lane: "text", fence: "bigint", id: "text", attempt: "integer" },
+    ...{ error: "text", skipped: "text" },
+  })}
 ), ${lockHeld("done_ord")}, ended AS (
   UPDATE {schema}.event SET done_at = {now}, error = held.error, attempts = held.attempt, fence = held.fence,
+    reason = held.skipped,
     state = CASE WHEN held.error IS NULL THEN 'done' ELSE 'dead' END
   FROM held WHERE event.id = held.id
   RETURNING held.n, held.id, held.fence, held.attempt, held.error, event.lane,
@@ -126,9 +133,15 @@ const MAX_OUTCOMES = 1_000;
  */
 const MAX_OUTCOMES_WITH_EFFECTS = 100;
 
-interface Ending {
+/** A run that has ended. Without an error, its event is done. */
+export interface EndedRun {
   readonly claim: Claim;
   readonly error: string | undefined;
+  /** Reason why no handler ran. */
+  readonly skipped: SkipReason | undefined;
+}
+
+interface Ending extends EndedRun {
   /** True if the lane should continue with its next event. */
   readonly advances: boolean;
 }
@@ -181,12 +194,12 @@ export class PostgresEndings {
   }
 
   /** Ends the event as done, or as a dead letter if there is an error, and releases the lane. */
-  async end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
-    return (await this.#add({ claim, error, advances: false }, effects)).held;
+  async end(run: EndedRun, effects?: Effects): Promise<boolean> {
+    return (await this.#add({ ...run, advances: false }, effects)).held;
   }
 
-  advance(claim: Claim, effects?: Effects): Promise<Advance> {
-    return this.#add({ claim, error: undefined, advances: true }, effects);
+  advance(run: EndedRun, effects?: Effects): Promise<Advance> {
+    return this.#add({ ...run, advances: true }, effects);
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
@@ -292,7 +305,8 @@ export class PostgresEndings {
 
   *#complete(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Script<void> {
     const advances = endings.map((ending) => ending.advances);
-    const rows = yield* query<DoneRow>(COMPLETE, ...this.#columns(endings), advances);
+    const values = [...this.#columns(endings), advances, skippedOf(endings)];
+    const rows = yield* query<DoneRow>(COMPLETE, ...values);
     for (const row of rows) {
       const ending = endings[row.n - 1];
       if (ending === undefined) continue;
@@ -302,7 +316,8 @@ export class PostgresEndings {
 
   *#letGo(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Script<void> {
     const errors = endings.map(({ error }) => error ?? null);
-    const rows = yield* query<{ readonly n: number }>(END, ...this.#columns(endings), errors);
+    const values = [...this.#columns(endings), errors, skippedOf(endings)];
+    const rows = yield* query<{ readonly n: number }>(END, ...values);
     for (const { n } of rows) {
       const ending = endings[n - 1];
       if (ending !== undefined) outcomes.set(ending, { held: true });
@@ -318,6 +333,10 @@ export class PostgresEndings {
       endings.map(({ claim }) => claim.attempt),
     ];
   }
+}
+
+function skippedOf(endings: readonly Ending[]): (SkipReason | null)[] {
+  return endings.map(({ skipped }) => skipped ?? null);
 }
 
 function next({ claim: { lane, fence } }: Ending, row: NextRow): Claim {

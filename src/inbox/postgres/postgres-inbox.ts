@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/clock.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { InboxMeasures } from "../admin.ts";
+import type { InboxMeasures, SkipReason } from "../admin.ts";
 import type { Effects, FiredTimers, StoredState, StoredTimer } from "../effects.ts";
 import type {
   Advance,
@@ -20,7 +20,7 @@ import { Claims } from "./claims.ts";
 import type { Database } from "./database.ts";
 import { sweepPhases } from "./dialect.ts";
 import { findStates } from "./effects.ts";
-import { PostgresEndings } from "./endings.ts";
+import { type EndedRun, PostgresEndings } from "./endings.ts";
 import { Gather } from "./gather.ts";
 import { Backlog, Intake } from "./intake.ts";
 import { LeaseLedger } from "./lease-ledger.ts";
@@ -145,16 +145,21 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     return this.#claims.extend(claims, leaseMs);
   }
 
-  complete(claim: Claim, effects?: Effects): Promise<boolean> {
-    return this.#end(claim, undefined, effects);
+  complete(claim: Claim, effects?: Effects, skipped?: SkipReason): Promise<boolean> {
+    return this.#end({ claim, skipped, error: undefined }, effects);
   }
 
   bury(claim: Claim, error: string, effects?: Effects): Promise<boolean> {
-    return this.#end(claim, error, effects);
+    return this.#end({ claim, error, skipped: undefined }, effects);
   }
 
-  async advance(claim: Claim, effects?: Effects): Promise<Advance> {
-    const advance = await this.#endings.advance(claim, effects);
+  async advance(
+    claim: Claim,
+    effects?: Effects,
+    _leaseMs?: number,
+    skipped?: SkipReason,
+  ): Promise<Advance> {
+    const advance = await this.#endings.advance({ claim, skipped, error: undefined }, effects);
     if (advance.held && effects !== undefined) this.announceTimers(effects);
     return advance;
   }
@@ -205,8 +210,8 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     this.#announceToAll();
   }
 
-  async #end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
-    const held = await this.#endings.end(claim, error, effects);
+  async #end(run: EndedRun, effects?: Effects): Promise<boolean> {
+    const held = await this.#endings.end(run, effects);
     if (held && effects !== undefined) this.announceTimers(effects);
     return held;
   }

@@ -4,12 +4,11 @@ import type {
   EventDetails,
   InboxAdmin,
   InboxChange,
+  InboxDecisionFilter,
   InboxDecisionOptions,
-  InboxDiscardFilter,
   InboxListOptions,
   InboxPage,
   InboxReport,
-  InboxRetryFilter,
   InboxRetryOptions,
   StateListOptions,
   StatePage,
@@ -68,15 +67,15 @@ export class SqlAdmin implements InboxAdmin {
   }
 
   async retry(
-    target: string | InboxRetryFilter,
+    target: string | InboxDecisionFilter,
     { assume, ...options }: InboxRetryOptions = {},
   ): Promise<InboxChange> {
     const decide: Decide = (ids) => this.#decisions.retry(ids, assume);
-    return await this.#decide(target, "dead", decide, options);
+    return await this.#decide(target, decide, options);
   }
 
   async discard(
-    target: string | InboxDiscardFilter,
+    target: string | InboxDecisionFilter,
     reason: string,
     options: InboxDecisionOptions = {},
   ): Promise<InboxChange> {
@@ -87,13 +86,15 @@ export class SqlAdmin implements InboxAdmin {
         "A reason is missing. The inbox stores it with the discarded event.",
       );
     }
-    const state = typeof target === "string" ? "dead" : (target.state ?? "dead");
     const decide: Decide = (ids) => this.#decisions.discard(ids, kept);
-    return await this.#decide(target, state, decide, options);
+    return await this.#decide(target, decide, options);
   }
 
-  targets({ state = "dead", ...filter }: InboxDiscardFilter): Promise<readonly string[]> {
-    return this.#decisions.targets(state, filter);
+  async targets(target: InboxDecisionFilter): Promise<readonly string[]> {
+    const { state = "dead", ...filter } = target;
+    if (filter.user === undefined) return await this.#decisions.targets(state, filter);
+    const { limit = Number.MAX_SAFE_INTEGER, ...rest } = filter;
+    return (await this.#events.idsOf(state, rest)).slice(0, limit);
   }
 
   stats(): Promise<InboxReport> {
@@ -123,13 +124,12 @@ export class SqlAdmin implements InboxAdmin {
   }
 
   async #decide(
-    target: string | InboxRetryFilter,
-    state: "dead" | "pending",
+    target: string | InboxDecisionFilter,
     decide: Decide,
     options: InboxDecisionOptions,
   ): Promise<InboxChange> {
     if (typeof target !== "string") {
-      return await this.#decideAll(await this.#decisions.targets(state, target), decide, options);
+      return await this.#decideAll(await this.targets(target), decide, options);
     }
     const [outcome] = await this.#carryOut([target], decide);
     if (outcome !== undefined && "refused" in outcome) throw refusal(target, outcome.refused);

@@ -1,10 +1,16 @@
 import { type ErrorCode, ServiceBotError } from "../../errors.ts";
-import type { EventState, InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
+import type { EventState, InboxDecisionFilter, InboxRetryOptions } from "../admin.ts";
 import { ABSENT } from "../restore-mark.ts";
 import { fieldsOf, fits, timeOf, timesOf } from "./events.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
-export type Refusal = "not-found" | "not-dead" | "body-dropped" | "leased" | "ended";
+export type Refusal =
+  | "not-found"
+  | "not-retryable"
+  | "not-dead"
+  | "body-dropped"
+  | "leased"
+  | "ended";
 
 /** Change in the number of pending events, or the reason why the event was not changed. */
 export type DecisionOutcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
@@ -58,7 +64,7 @@ const statementsIn = (dialect: Dialect) => {
   const given = (column: string) => isAnyOf(column, "$1");
   const targets = (state: "dead" | "pending") => `
     SELECT id FROM {schema}.event WHERE ${dialect.indexes[state].join(" OR ")} AND ${fits(dialect)}
-      AND ${timeOf(state)} >= $6 AND ${timeOf(state)} < $7 ORDER BY ${timeOf(state)}, seq LIMIT $8`;
+      AND ${timeOf(state)} >= $8 AND ${timeOf(state)} < $9 ORDER BY ${timeOf(state)}, seq LIMIT $10`;
   return {
     targets: { dead: targets("dead"), pending: targets("pending") },
     // Lock in key order, as every transaction does.
@@ -81,6 +87,7 @@ const statementsIn = (dialect: Dialect) => {
     // If the event comes first in its lane, the lane no longer waits. Its time becomes 0, which is due on every clock,
     // because this process and the bot may have different clocks.
     enterLanes: dialect.enterLanes,
+    hurry: dialect.hurryLanes,
     // A lane's fence continues in `enterLanes`, so no two claims have the same fence.
     revive: `
       UPDATE {schema}.event SET state = 'pending', attempts = 0, crashes = 0, fence = 0, done_at = NULL
@@ -114,7 +121,7 @@ export class Decisions {
   /** Returns the ids of the events that match a filter, oldest first. */
   async targets(
     state: "dead" | "pending",
-    { limit = Number.MAX_SAFE_INTEGER, ...filter }: InboxRetryFilter,
+    { limit = Number.MAX_SAFE_INTEGER, ...filter }: Omit<InboxDecisionFilter, "state">,
   ): Promise<string[]> {
     const { since, until } = timesOf(filter);
     const values = [...fieldsOf(filter), since, until, Math.trunc(limit)];
@@ -123,17 +130,26 @@ export class Decisions {
     return rows.map(({ id }) => id);
   }
 
-  /** Makes dead letters pending again. Returns one outcome per id, in order. */
+  /** Makes dead letters pending again, and ends the waits of pending events. Returns one outcome per id, in order. */
   retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<DecisionOutcome[]> {
-    const { enterLanes, revive, settleSteps } = this.#statements;
+    const { enterLanes, revive, settleSteps, hurry } = this.#statements;
     return this.#decide(ids, {
-      decideOutcome({ state, has_body }) {
-        if (state !== "dead") return { refused: "not-dead" };
+      decideOutcome({ state, has_body, leased }) {
+        if (state === "pending") {
+          // The next run searches for the effects of open steps.
+          if (assume !== undefined) return { refused: "not-dead" };
+          return leased ? { refused: "leased" } : { pending: 0 };
+        }
+        if (state !== "dead") return { refused: "not-retryable" };
         return has_body ? { pending: 1 } : { refused: "body-dropped" };
       },
       *carryOut(events) {
-        const revived = idsOf(events);
-        yield* query(enterLanes, revived, lanesOf(events.filter(({ first }) => first)));
+        const dead = events.filter(({ state }) => state === "dead");
+        const waiting = events.filter(({ state }) => state === "pending");
+        if (waiting.length > 0) yield* query(hurry, lanesOf(waiting));
+        if (dead.length === 0) return;
+        const revived = idsOf(dead);
+        yield* query(enterLanes, revived, lanesOf(dead.filter(({ first }) => first)));
         yield* query(revive, revived);
         if (assume !== undefined) yield* query(settleSteps[assume], revived);
       },
@@ -210,9 +226,15 @@ const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => st
     (id) =>
       `There is no event "${id}". Run \`npx service-bot inbox list --state all\` to list the ids.`,
   ],
+  "not-retryable": [
+    "EVENT_NOT_DEAD",
+    (id) =>
+      `Event "${id}" is done or discarded; only dead letters and pending events can be retried. ${SHOW}`,
+  ],
   "not-dead": [
     "EVENT_NOT_DEAD",
-    (id) => `Event "${id}" is not a dead letter; only dead letters can be retried. ${SHOW}`,
+    (id) =>
+      `Event "${id}" is pending; its steps can be settled only once it is a dead letter. ${SHOW}`,
   ],
   "body-dropped": [
     "EVENT_BODY_DROPPED",

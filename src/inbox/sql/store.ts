@@ -46,6 +46,16 @@ export interface Dialect {
   readonly isClaimed: string;
   /** Condition for a pending event with a run whose lease is valid. */
   readonly isLeased: string;
+  /** Time until which an event's lane is closed for a later run. Null or in the past if it is not. */
+  readonly waitEnds: string;
+  /** Id of the event that a run handles in an event's lane, or null. */
+  readonly runningId: string;
+  /** Time when a leased event's run began. */
+  readonly begunAt: string;
+  /** Id of the instance that runs a leased event, or null. */
+  readonly instance: string;
+  /** A statement that ends the waits of the lanes `$1`, unless a run holds their leases. */
+  readonly hurryLanes: string;
   /** Column for the end of a lane's lease in a query for pending events by lane, with a comma; or empty. */
   readonly leaseEnds: string;
   /** Condition for a leased lane in a query for `lane` and such a query, named `counted`. */

@@ -34,6 +34,7 @@ type EventRow = [
   trace: string | null,
   fence: number,
   leasedUntil: number | null,
+  begunAt: number | null,
 ];
 
 export class Intake {
@@ -53,8 +54,8 @@ export class Intake {
     this.#clock = clock;
     this.#insert = db.prepare(
       `INSERT INTO event (id, lane, ord, type, body, source, state, received_at, done_at, error, trace, fence,
-         leased_until)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         leased_until, begun_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO NOTHING`,
     );
     this.#moveCursor = db.prepare(
@@ -148,9 +149,11 @@ function rowOf(
   fence: number,
   leasedUntil: number | null = null,
 ): EventRow {
+  const begunAt = leasedUntil === null ? null : now;
+  const run = [trace, fence, leasedUntil, begunAt] as const;
   return unusable === undefined
-    ? [id, lane, ord, type, body, source, "pending", now, null, null, trace, fence, leasedUntil]
-    : [id, lane, ord, type, body, source, "dead", now, now, unusable, trace, fence, leasedUntil];
+    ? [id, lane, ord, type, body, source, "pending", now, null, null, ...run]
+    : [id, lane, ord, type, body, source, "dead", now, now, unusable, ...run];
 }
 
 export interface DiskGuardOptions {

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
+import type { SkipReason } from "../admin.ts";
 import type { Effects } from "../effects.ts";
 import type { Advance, Claim, ClaimRooms, NewEvent } from "../inbox.ts";
 import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
@@ -24,6 +25,13 @@ import { type ReadyLane, ReadyLanes, rowOf } from "./ready-lanes.ts";
  * statement for each event has a RETURNING clause, because SQLite stores its rows in a temporary table first.
  */
 type Values = (string | number | null)[];
+
+/** How a run ended. Without an error, its event is done. */
+export interface HowEnded {
+  readonly error?: string | undefined;
+  readonly effects?: Effects | undefined;
+  readonly skipped?: SkipReason | undefined;
+}
 
 /** Result of a run's end. `conflict`: a state has changed since the run read it, so nothing was written. */
 export type Ending = "ended" | "lost" | "conflict";
@@ -56,10 +64,11 @@ const statementsOf = (db: Database) => ({
   ),
   isRunning: db.prepare<Values>(`SELECT 1 FROM event WHERE ${RUNNING}`),
   begin: db.prepare<Values>(
-    "UPDATE event SET fence = ?, leased_until = ? WHERE seq = ? AND state = 'pending'",
+    "UPDATE event SET fence = ?, leased_until = ?, begun_at = ? WHERE seq = ? AND state = 'pending'",
   ),
   extend: db.prepare<Values>(`UPDATE event SET leased_until = ? WHERE ${RUNNING}`),
   endDone: db.prepare<Values>(stop("state = 'done', error = NULL, done_at = ?")),
+  endSkipped: db.prepare<Values>(stop("state = 'done', error = NULL, reason = ?, done_at = ?")),
   endDead: db.prepare<Values>(stop("state = 'dead', error = ?, done_at = ?")),
   stop: db.prepare<Values>(stop("error = coalesce(?, error)")),
   heal: db.prepare<Values>(
@@ -170,8 +179,8 @@ export class Lanes implements TransactionMemory {
   }
 
   /** Ends the event as done, or as a dead letter if there is an error. */
-  end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
-    const ending = this.#end(claim, now, error, effects);
+  end(claim: Claim, now: number, how: HowEnded = {}): Ending {
+    const ending = this.#end(claim, now, how);
     if (ending !== "conflict") this.#letGo(claim, now);
     return ending;
   }
@@ -180,8 +189,13 @@ export class Lanes implements TransactionMemory {
    * Ends the event and continues with the lane's next event. With `leaseMs`, continues with another lane if this lane
    * is empty. Its event must have the same type, because the caller has a free slot for this type only.
    */
-  advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Advance | "conflict" {
-    const ending = this.#end(claim, now, undefined, effects);
+  advance(
+    claim: Claim,
+    now: number,
+    how: Omit<HowEnded, "error">,
+    leaseMs?: number,
+  ): Advance | "conflict" {
+    const ending = this.#end(claim, now, how);
     if (ending === "conflict") return ending;
     const held = ending === "ended";
     const following = held ? this.#goOn(claim, now) : undefined;
@@ -248,9 +262,9 @@ export class Lanes implements TransactionMemory {
     const lane = "done_ord" in from ? this.#memory.takeFromFile(key, from.done_ord) : from;
     const lapsed = lane.claim;
     const crashes = lapsed === undefined ? 0 : this.#countLapsed(lapsed, head, now);
-    if (crashes === 0) return this.#begin(lane, head, demand.until, arrival);
+    if (crashes === 0) return this.#begin(lane, head, demand.until, now, arrival);
     const counted = { attempts: head.attempts + 1, crashes: head.crashes + 1 };
-    return this.#begin(lane, { ...head, ...counted }, demand.until, undefined);
+    return this.#begin(lane, { ...head, ...counted }, demand.until, now);
   }
 
   /** Leases the lane for one of its events. With an arrival, it is the only one. */
@@ -258,10 +272,11 @@ export class Lanes implements TransactionMemory {
     lane: Lane,
     head: PlacedRow,
     until: number,
-    arrival: NewArrival | undefined,
+    now: number,
+    arrival?: NewArrival,
   ): PlacedClaim | undefined {
     const fence = this.#fences.next();
-    if (this.#sql.begin.run(fence, until, head.seq).changes === 0) {
+    if (this.#sql.begin.run(fence, until, now, head.seq).changes === 0) {
       this.#memory.release(lane);
       return undefined;
     }
@@ -288,7 +303,7 @@ export class Lanes implements TransactionMemory {
     if (demand === undefined) return;
     this.#sql.stop.run(null, 0, later.seq, later.fence);
     const fence = this.#fences.next();
-    this.#sql.begin.run(fence, demand.until, arrival.seq);
+    this.#sql.begin.run(fence, demand.until, arrival.at, arrival.seq);
     const nth = demand.claims.indexOf(later);
     demand.claims[nth] = this.#leaseNew(lane, arrival, demand, fence);
   }
@@ -300,10 +315,10 @@ export class Lanes implements TransactionMemory {
     const head = this.#ready.head(lane.key);
     // Leave a suspect to the lane's next claim, which decides whether it may run.
     if (head === undefined || head.crashes >= SUSPECT_CRASHES) return undefined;
-    return this.#begin(lane, head, lane.leasedUntil, undefined);
+    return this.#begin(lane, head, lane.leasedUntil, now);
   }
 
-  #end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
+  #end(claim: Claim, now: number, { error, effects, skipped }: HowEnded): Ending {
     const lane = this.#laneOf(claim);
     if (lane?.claim === undefined) return "lost";
     const { seq, ord, fence } = lane.claim;
@@ -312,9 +327,11 @@ export class Lanes implements TransactionMemory {
       if (!this.#effects.write(effects, claim, now)) return "conflict";
     }
     const { changes } =
-      error === undefined
-        ? this.#sql.endDone.run(now, 1, seq, fence)
-        : this.#sql.endDead.run(error, now, 1, seq, fence);
+      error !== undefined
+        ? this.#sql.endDead.run(error, now, 1, seq, fence)
+        : skipped === undefined
+          ? this.#sql.endDone.run(now, 1, seq, fence)
+          : this.#sql.endSkipped.run(skipped, now, 1, seq, fence);
     if (changes === 0) return "lost";
     this.#memory.noteEnd(lane, ord, now);
     if (error !== undefined) this.#history.add(claim, "dead", error, now);

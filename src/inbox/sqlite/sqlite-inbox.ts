@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { DiskMeasures, InboxMeasures } from "../admin.ts";
+import type { DiskMeasures, InboxMeasures, SkipReason } from "../admin.ts";
 import type { Effects, FiredTimers, StoredState, StoredTimer } from "../effects.ts";
 import type {
   Advance,
@@ -22,7 +22,7 @@ import { FileRescue } from "./file-rescue.ts";
 import { type CommitDisk, GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
-import { Lanes } from "./lanes.ts";
+import { type HowEnded, Lanes } from "./lanes.ts";
 import { type DiskFile, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { OtherWriters, SqliteStore } from "./store.ts";
@@ -150,17 +150,22 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#intake.write((now) => this.#lanes.extend(claims, leaseMs, now), OUTCOME);
   }
 
-  complete(claim: Claim, effects?: Effects): Promise<boolean> {
-    return this.#end(claim, undefined, effects);
+  complete(claim: Claim, effects?: Effects, skipped?: SkipReason): Promise<boolean> {
+    return this.#end(claim, { effects, skipped });
   }
 
   bury(claim: Claim, error: string, effects?: Effects): Promise<boolean> {
-    return this.#end(claim, error, effects);
+    return this.#end(claim, { error, effects });
   }
 
-  advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance> {
+  advance(
+    claim: Claim,
+    effects?: Effects,
+    leaseMs?: number,
+    skipped?: SkipReason,
+  ): Promise<Advance> {
     return this.#intake.writeThen(
-      (now) => this.#lanes.advance(claim, now, effects, leaseMs),
+      (now) => this.#lanes.advance(claim, now, { effects, skipped }, leaseMs),
       (advance) => {
         if (advance === "conflict") throw stateConflict();
         if (advance.held) this.#countEnded(effects);
@@ -238,12 +243,12 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.announce();
   }
 
-  #end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
+  #end(claim: Claim, how: HowEnded): Promise<boolean> {
     return this.#intake.writeThen(
-      (now) => this.#lanes.end(claim, now, error, effects),
+      (now) => this.#lanes.end(claim, now, how),
       (ending) => {
         if (ending === "conflict") throw stateConflict();
-        if (ending === "ended") this.#countEnded(effects);
+        if (ending === "ended") this.#countEnded(how.effects);
         return ending === "ended";
       },
       OUTCOME,

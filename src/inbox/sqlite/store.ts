@@ -21,6 +21,15 @@ export const dialect: Dialect = {
   held: "FROM event WHERE id = $4 AND fence = $3 AND leased_until IS NOT NULL AND state = 'pending'",
   isClaimed: "event.leased_until IS NOT NULL",
   isLeased: "event.leased_until > {now}",
+  waitEnds: "lane.ready_at",
+  // A run's event is the first of its lane, unless earlier ones have arrived since.
+  runningId: `(SELECT id FROM (
+    SELECT running.id, running.leased_until FROM event AS running
+    WHERE running.lane = event.lane AND running.state = 'pending' ORDER BY running.ord, running.seq LIMIT 50
+  ) WHERE leased_until > {now} LIMIT 1)`,
+  begunAt: "event.begun_at",
+  instance: "NULL",
+  hurryLanes: `UPDATE lane SET ready_at = 0 WHERE ${isAnyOf("key", "$1")} AND ready_at > {now}`,
   leaseEnds: ", max(leased_until) AS leased_until",
   isLaneLeased: "counted.leased_until > {now}",
   enterLanes: `

@@ -297,7 +297,8 @@ export class InboxModel {
   }
 
   deadLetters(): EventSummary[] {
-    const known = { leased: false, discardReason: undefined };
+    const run = { leased: false, run: undefined, wait: undefined };
+    const known = { ...run, discardReason: undefined, skipReason: undefined };
     return [...this.events.values()]
       .filter(({ state }) => state === "dead")
       .map(({ id, type, lane, state, source, attempts, error, receivedAt, endedAt, trace }) => {

@@ -29,7 +29,7 @@ const processTables = [
 /**
  * Columns that only running processes use: a term, and the event of an unfinished run. Copying is refused during a run.
  */
-const processColumns = ["cursor.term", "lane.claimed"];
+const processColumns = ["cursor.term", "lane.claimed", "lane.begun_at"];
 
 let folder: string;
 let file: string;
@@ -292,6 +292,7 @@ describe("a copy is refused", () => {
     await leaveUnfinished();
     await look(place, `DELETE FROM ${place.schema}.migration WHERE version > 2`);
     await look(place, `ALTER TABLE ${place.schema}.event DROP COLUMN trace`);
+    await look(place, `ALTER TABLE ${place.schema}.lane DROP COLUMN begun_at`);
     await look(place, `DROP TABLE ${place.schema}.state, ${place.schema}.timer`);
     await copy();
     await (await PostgresInbox.open(place)).close();

@@ -6,7 +6,7 @@ import { CopySource, openFile } from "../../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** Columns that only running processes use: a term, and the end of a lease. Copying is refused during a run. */
-const PROCESS_COLUMNS = ["cursor.term", "event.leased_until"];
+const PROCESS_COLUMNS = ["cursor.term", "event.leased_until", "event.begun_at"];
 
 /** Columns of a lane in PostgreSQL that a file computes. */
 const COMPUTED = ["lane.pending", "lane.owner", "lane.fence"];

@@ -141,9 +141,8 @@ test("two who retry a dead letter at once retry it once", async () => {
   const free = await hold(place, `SELECT FROM ${place.schema}.event FOR UPDATE`);
   const both = Promise.allSettled([one.admin.retry("1"), other.admin.retry("1")]);
   await free(2);
-  const [refused, ...more] = (await both).filter(({ status }) => status === "rejected");
-  expect(refused).toMatchObject({ reason: { code: "EVENT_NOT_DEAD" } });
-  expect(more).toEqual([]);
+  // The second finds the event pending, and has no wait to end.
+  expect((await both).filter(({ status }) => status === "rejected")).toEqual([]);
   expect(await lanes()).toEqual([{ key: "dm:c1", pending: 1 }]);
 });
 
