@@ -1,3 +1,4 @@
+import { type CertificateFault, certificateFaultOf } from "../core/certificate.ts";
 import {
   type ApiErrorCode,
   codeOf,
@@ -251,21 +252,17 @@ const neverConnected: ReadonlySet<string> = new Set([
 ]);
 
 /** TLS errors. No request was sent, because the server could not prove its identity or does not support TLS. */
-const tlsFailures: ReadonlySet<string> = new Set([
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "ERR_SSL_WRONG_VERSION_NUMBER",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "TLS_HANDSHAKE",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
+function isTlsFailure(code: string): boolean {
+  return (
+    code === "ERR_SSL_WRONG_VERSION_NUMBER" ||
+    code === "TLS_HANDSHAKE" ||
+    certificateFaultOf(code) !== undefined
+  );
+}
 
 /** Converts an error from a TLS handshake. Drops the cause, because its code could also end a request that was sent. */
 export function toHandshakeError(error: Error): Error {
-  if (tlsFailures.has(codeOf(error))) return error;
+  if (isTlsFailure(codeOf(error))) return error;
   const message = `the TLS handshake failed: ${messageOf(error)}`;
   return Object.assign(new Error(message), { code: "TLS_HANDSHAKE" });
 }
@@ -275,16 +272,31 @@ export function unreachable(request: string, baseUrl: string, error: unknown): N
   const causes = systemErrors(error);
   const code = causes.find(({ code }) => code !== undefined)?.code;
   const sent = causes.length === 0 || !causes.every(isBeforeConnected);
-  const isTls = causes.some(({ code = "" }) => tlsFailures.has(code));
+  const isTls = causes.some(({ code = "" }) => isTlsFailure(code));
   const why =
     code === "ECONNREFUSED" ? "nothing is listening there" : (code ?? deepestMessage(error));
-  const hint = isTls
-    ? "The server's certificate is not trusted, or the server does not support TLS. Add a private CA with NODE_EXTRA_CA_CERTS."
-    : "Is the platform running? Check SERVICE_BASE_URL (baseUrl).";
+  const hint = isTls ? tlsHint(code) : "Is the platform running? Check SERVICE_BASE_URL (baseUrl).";
   const what = sent
     ? `the connection to ${baseUrl} closed before a response arrived (${why}).`
     : `cannot reach ${baseUrl} (${why}). ${hint}`;
   return new NetworkError("API_UNREACHABLE", `${request}: ${what}`, { cause: error, sent });
+}
+
+const UNTRUSTED =
+  "The server's certificate is not trusted. Add a private CA with NODE_EXTRA_CA_CERTS in the environment.";
+
+const certificateHints: Readonly<Record<CertificateFault, string>> = {
+  expired: "The server's certificate has expired, or this machine's clock is wrong.",
+  early: "The server's certificate is not valid yet, or this machine's clock is wrong.",
+  name: "The server's certificate is for another name. Check SERVICE_BASE_URL (baseUrl).",
+  "self-signed": UNTRUSTED,
+  issuer: UNTRUSTED,
+};
+
+function tlsHint(code = ""): string {
+  const fault = certificateFaultOf(code);
+  if (fault !== undefined) return certificateHints[fault];
+  return "The server's certificate is not trusted, or the server does not support TLS. Add a private CA with NODE_EXTRA_CA_CERTS.";
 }
 
 export function timedOut(
@@ -320,7 +332,7 @@ interface SystemError {
  * but then the failed call is a read or a write.
  */
 function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boolean {
-  if (tlsFailures.has(code)) return true;
+  if (isTlsFailure(code)) return true;
   return neverConnected.has(code) && (syscall === "connect" || syscall === "getaddrinfo");
 }
 

@@ -308,20 +308,24 @@ describe("no answer is a NetworkError", () => {
     },
   );
 
-  test.each(["DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_SSL_WRONG_VERSION_NUMBER"])(
-    "%s: the request was not sent, and the remedy is named",
-    async (code) => {
-      const error = new TypeError("fetch failed", {
-        cause: Object.assign(new Error("below"), { code }),
-      });
-      const fetch = () => Promise.reject(error);
-      const client = new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, fetch });
-      expect(await rejection(client.me())).toMatchObject({
-        sent: false,
-        message: expect.stringMatching(/NODE_EXTRA_CA_CERTS/),
-      });
-    },
-  );
+  test.each([
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "NODE_EXTRA_CA_CERTS"],
+    ["UNABLE_TO_GET_ISSUER_CERT", "NODE_EXTRA_CA_CERTS"],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "NODE_EXTRA_CA_CERTS"],
+    ["CERT_HAS_EXPIRED", "has expired, or this machine's clock is wrong"],
+    ["CERT_NOT_YET_VALID", "is not valid yet, or this machine's clock is wrong"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "is for another name. Check SERVICE_BASE_URL"],
+  ])("%s: the request was not sent, and the remedy is named", async (code, remedy) => {
+    const error = new TypeError("fetch failed", {
+      cause: Object.assign(new Error("below"), { code }),
+    });
+    const fetch = () => Promise.reject(error);
+    const client = new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, fetch });
+    expect(await rejection(client.me())).toMatchObject({
+      sent: false,
+      message: expect.stringContaining(remedy),
+    });
+  });
 
   test("a platform that switches to another protocol is a failure", async () => {
     const { client } = await serve((response) => {

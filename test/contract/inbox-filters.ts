@@ -51,6 +51,18 @@ export function filtersContract(open: OpenInbox): void {
       expect(await chosen({ code: "TypeError" })).toEqual([]);
     });
 
+    test("asks for a code that the error's class already names", async () => {
+      await fill();
+      await b.inbox.put([message("5", "c5")], "poll");
+      const held = await b.inbox.claim(2, 1_000);
+      for (const claim of held) await b.inbox.bury(claim, "GiveUp: no NOT_FOUND: here");
+      const gaveUp = held.map(({ id }) => id);
+      expect(await chosen({ code: "GAVE_UP" })).toEqual(gaveUp);
+      expect(await chosen({ code: "GiveUp" })).toEqual([]);
+      expect(await chosen({ code: "RETRY_LATER" })).toEqual([]);
+      expect(await chosen({ code: "NOT_FOUND" })).toEqual(["1"]);
+    });
+
     test("asks for the door, and for several things at once", async () => {
       await fill();
       expect(await chosen({ source: "webhook" })).toEqual(["1", "3"]);

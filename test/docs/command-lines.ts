@@ -6,7 +6,7 @@ import { root } from "./markdown.ts";
 
 /** Programs from outside the project. Their arguments are not checked. */
 const OTHERS = new Set(
-  "cd caddy claude cp crontab curl date docker echo fly gcloud git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql railway rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
+  "cd caddy claude cp crontab curl date docker echo fly gcloud git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql railway rm rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
     " ",
   ),
 );
@@ -34,7 +34,8 @@ export function commandsOf(script: string): string[] {
     .flatMap((line) => unquoted(line).split(/&&|\|\||\||;/))
     .flatMap((command) => [...command.split("$("), ...[]])
     .map((command) => command.replaceAll(/\)/g, "").trim())
-    .map((command) => command.replace(/^(?:[A-Z_][A-Z0-9_]*=\S*\s*)+/, ""))
+    .map((command) => command.replace(/^(?:for \w+ in|do|done|break)\b\s*/, ""))
+    .map((command) => command.replace(/^(?:[A-Za-z_]\w*=\S*\s*)+/, ""))
     .filter((command) => command !== "");
 }
 

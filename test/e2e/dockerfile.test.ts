@@ -11,7 +11,7 @@ const all = (keyword: string) => instructions.filter((one) => one.keyword === ke
 test("the base images of the starter's Dockerfile have a version", () => {
   const images = all("FROM").map(({ text }) => text.replace(/ AS \w+$/, ""));
   expect(images.length).toBeGreaterThan(0);
-  for (const image of images) expect(image).toMatch(/^\w+:\d[\w.-]*$/);
+  for (const image of images) expect(image).toMatch(/^\w+:\d[\w.-]*(?:@sha256:[0-9a-f]{64})?$/);
 });
 
 test("its folders are absolute, its port is a number, and its user is not root", () => {

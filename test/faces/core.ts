@@ -1,5 +1,9 @@
 export { isPublicAddress, isPublicHost } from "../../src/core/addresses.ts";
 export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body.ts";
+export {
+  certificateFaultIn,
+  presentedCertificate,
+} from "../../src/core/certificate.ts";
 export { type Linked, LinkedSet, TransientMap } from "../../src/core/churn.ts";
 export {
   backoff,

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { getCACertificates } from "node:tls";
 import { parseEnv } from "node:util";
 import { budgetProblems } from "../../bot/warnings.ts";
 import { type Config, loadConfig, removedVariables, variables } from "../../config.ts";
@@ -35,6 +36,7 @@ export function checkEnvironment(): Environment {
     ...aboutFile(read.values),
     ...overruled(before, read.values),
     ...unknown(problems),
+    ...aboutAuthorities(process.env["NODE_EXTRA_CA_CERTS"]),
     ...removedVariables(process.env).map(({ variable, remedy }) =>
       note(`${variable} is no longer read`, remedy),
     ),
@@ -110,6 +112,17 @@ function unknown(problems: readonly string[]): Finding[] {
         `Check the spelling. Known variables: ${own}.`,
       ),
     );
+}
+
+/** Reports a file of certificate authorities that Node has not loaded, of which Node's own warning is easy to miss. */
+function aboutAuthorities(file: string | undefined): Finding[] {
+  if (file === undefined || !isSet(file) || getCACertificates("extra").length > 0) return [];
+  return [
+    note(
+      `NODE_EXTRA_CA_CERTS names ${file}, but Node has loaded no certificate from it`,
+      "Set it in the environment, because Node reads it before .env. If it is set there, check the file.",
+    ),
+  ];
 }
 
 function problem(text: string): Finding {

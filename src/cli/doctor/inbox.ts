@@ -1,7 +1,7 @@
 import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
 import { printable } from "../../core/safe-text.ts";
-import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
+import { ConfigError, messageOf, ServiceBotError } from "../../errors.ts";
 import type {
   AttachedInbox,
   EphemeralDisk,
@@ -14,56 +14,68 @@ import type {
 import type { InstanceReport } from "../../inbox/shared.ts";
 import { withInbox } from "../inbox/attach.ts";
 import { age, bytes, count, quoted } from "../output.ts";
+import { codeInError, remedyFor } from "../remedies.ts";
 import { type Check, type Finding, findingsOf } from "./finding.ts";
 
 const database = findingsOf("database");
 const storage = findingsOf("storage");
 const inbox = findingsOf("inbox");
 
-const remedies: Readonly<Record<string, string>> = {
-  DRIVER_MISSING: "Run `npm install pg`.",
-  INBOX_TOO_NEW: "Update service-bot, or set DATABASE_URL to another database.",
-  INBOX_UNFINISHED: "Run the same `npx service-bot inbox copy` again.",
-  INBOX_MOVED: "Set DATABASE_URL to the copy.",
-  INBOX_LOST: "Follow the steps above before you start the bot again.",
-  STORE_UNAVAILABLE: "Free space on the disk.",
-};
-
-const REMEDY =
-  "Set DATABASE_URL to a file that the bot can write to, or to a running PostgreSQL server that accepts the role.";
+/** Remedies for INBOX_UNUSABLE. The message names the problem, and for PostgreSQL often its remedy, too. */
+const unusable = {
+  sqlite: "Set DATABASE_URL to a file that the bot can write to.",
+  postgres:
+    "Correct the server or DATABASE_URL, which must name a running PostgreSQL server that accepts the role.",
+} as const;
 
 export const checkInbox: Check = async () => {
-  const { ok, note, fail } = database;
+  const configured = loadConfigured();
+  if (configured === undefined) return [];
+  const { database: address, databaseSchema: schema } = configured;
   try {
-    const { database: address, databaseSchema: schema } = loadDatabase(process.env);
-    const place = showDatabase(address);
-    if (place === ":memory:") {
-      return [
-        note(
-          "the inbox is in memory, so unhandled events are lost when the bot stops",
-          "Set DATABASE_URL to a file, such as file:data/bot.db.",
-        ),
-      ];
-    }
-    const { exists, served } = await probe(address, schema);
-    const disk = await checkDisk(address);
-    if (!exists) return [ok(`the bot can create its inbox at ${place}`), ...disk];
-    const use = served ? " (in use by a running bot)" : "";
-    return [
-      ok(`the inbox at ${place} is writable${use}`),
-      ...disk,
-      ...(await checkStorage(address, schema)),
-    ];
+    return await checkDatabase(address, schema);
   } catch (error) {
-    // The environment check has already reported the problem.
-    if (error instanceof ConfigError) return [];
     if (!(error instanceof ServiceBotError)) throw error;
-    if (error.code === "INBOX_TOO_OLD") {
-      return [note(messageOf(error), "Start the bot to migrate the inbox.")];
+    const { code } = error;
+    if (code === "INBOX_TOO_OLD") {
+      return [database.note(messageOf(error), "Start the bot to migrate the inbox.")];
     }
-    return [fail(messageOf(error), remedies[codeOf(error)] ?? REMEDY)];
+    const remedy = code === "INBOX_UNUSABLE" ? undefined : remedyFor(code);
+    return [database.fail(messageOf(error), remedy ?? unusable[address.kind])];
   }
 };
+
+/** Returns `undefined` if the configuration is invalid. The environment check has already reported the problem. */
+function loadConfigured(): ReturnType<typeof loadDatabase> | undefined {
+  try {
+    return loadDatabase(process.env);
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
+
+async function checkDatabase(address: DatabaseAddress, schema: string): Promise<Finding[]> {
+  const { ok, note } = database;
+  const place = showDatabase(address);
+  if (place === ":memory:") {
+    return [
+      note(
+        "the inbox is in memory, so unhandled events are lost when the bot stops",
+        "Set DATABASE_URL to a file, such as file:data/bot.db.",
+      ),
+    ];
+  }
+  const { exists, served } = await probe(address, schema);
+  const disk = await checkDisk(address);
+  if (!exists) return [ok(`the bot can create its inbox at ${place}`), ...disk];
+  const use = served ? " (in use by a running bot)" : "";
+  return [
+    ok(`the inbox at ${place} is writable${use}`),
+    ...disk,
+    ...(await checkStorage(address, schema)),
+  ];
+}
 
 /** Imports the store on demand, because no other command needs it. */
 async function probe(address: DatabaseAddress, schema: string): Promise<InboxProbe> {
@@ -199,8 +211,28 @@ export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
   return [kept, ...found];
 }
 
+/** Number of error codes whose remedies are shown, most frequent first. */
+const MAX_CODES = 5;
+
+function aboutErrors(deadByError: InboxReport["deadByError"]): Finding[] {
+  const byCode = new Map<string, number>();
+  for (const [error, dead] of Object.entries(deadByError)) {
+    const code = codeInError(error);
+    if (code !== undefined) byCode.set(code, (byCode.get(code) ?? 0) + dead);
+  }
+  return [...byCode]
+    .sort(([, a], [, b]) => b - a)
+    .flatMap(([code, dead]) => {
+      const remedy = remedyFor(code);
+      if (remedy === undefined) return [];
+      const list = `npx service-bot inbox list --code ${code}`;
+      return [inbox.note(`${count(dead, "dead letter")} with ${code} (\`${list}\`)`, remedy)];
+    })
+    .slice(0, MAX_CODES);
+}
+
 export function aboutInbox(report: InboxReport, now: number): Finding[] {
-  const { dead, pending, oldestPendingAt, lanes } = report;
+  const { dead, pending, deadByError, oldestPendingAt, lanes } = report;
   const found: Finding[] = [];
   if (dead > 0) {
     found.push(
@@ -208,6 +240,7 @@ export function aboutInbox(report: InboxReport, now: number): Finding[] {
         `the inbox has ${count(dead, "dead letter")}`,
         "Run `npx service-bot inbox list`, then retry or discard each.",
       ),
+      ...aboutErrors(deadByError),
     );
   }
   if (oldestPendingAt !== undefined && now - oldestPendingAt > OLD_MS) {

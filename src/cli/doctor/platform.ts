@@ -5,6 +5,7 @@ import type { Config } from "../../config.ts";
 import type { Scope } from "../../core/platform-contract.ts";
 import { messageOf } from "../../errors.ts";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
+import { aboutCertificate } from "./certificate.ts";
 import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 export const checkPlatform: Check = withConfig(async (config) => {
@@ -28,7 +29,10 @@ async function checkToken(client: Client, baseUrl: string): Promise<Finding> {
     if (error instanceof ApiError && error.code === "AGENT_SCOPE_MISSING") {
       return ok(`${baseUrl} accepts the token`);
     }
-    return fail(messageOf(error), remedyFor(error));
+    const rejected = await aboutCertificate(error, new URL(baseUrl), "platform");
+    return rejected === undefined
+      ? fail(messageOf(error), remedyFor(error))
+      : fail(rejected.what, rejected.remedy);
   }
 }
 

@@ -3,6 +3,7 @@ import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { markProbe, PROBE_HEADER } from "../../signature/probe.ts";
 import { SIGNATURE_HEADER, sign, TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { localWebhookUrl } from "../environment.ts";
+import { aboutCertificate } from "./certificate.ts";
 import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
@@ -65,6 +66,8 @@ async function checkPublic(target: Target): Promise<Finding> {
   const { url } = target;
   const answer = await forge(target);
   if ("error" in answer) {
+    const rejected = await aboutCertificate(answer.error, url, "webhook");
+    if (rejected !== undefined) return fail(rejected.what, rejected.remedy);
     return fail(
       whyNoAnswer(answer.error, url),
       "Check that the name resolves to the proxy, that port 443 is open, and that the certificate is valid.",

@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { type CertificateFault, certificateFaultOf } from "../../core/certificate.ts";
 import { codeOf, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { StoreFailure } from "../../observe/channels.ts";
 
@@ -215,11 +216,25 @@ const remedies: Readonly<Record<string, string>> = {
   [DISK_FULL]: "Free space on the database's disk.",
 };
 
+const CA = "Name the file of its authority's certificate in DATABASE_URL: &sslrootcert=ca.pem.";
+
+const certificateRemedies: Readonly<Record<CertificateFault, string>> = {
+  expired: "Renew the server's certificate, or correct this machine's clock.",
+  early: "Correct this machine's clock, or the server's certificate.",
+  name: "Use one of the certificate's names in DATABASE_URL.",
+  "self-signed": CA,
+  issuer: CA,
+};
+
 function remedyOf(error: unknown): string {
   // If the server requires a password and none is set, the driver's error has no code.
   const asked = messageOf(error).startsWith("SASL");
+  const code = codeOf(error);
+  const fault = certificateFaultOf(code);
   const remedy = asked
     ? "Set the password in DATABASE_URL or PGPASSWORD."
-    : remedies[codeOf(error)];
+    : fault === undefined
+      ? remedies[code]
+      : certificateRemedies[fault];
   return remedy === undefined ? "" : ` ${remedy}`;
 }

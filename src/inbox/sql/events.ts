@@ -90,7 +90,7 @@ export function timeOf(state: EventState | "ended"): string {
 
 /**
  * Returns the SQL condition for events that match the values from {@link fieldsOf}, `$1` to `$7`. Stored errors begin
- * with their name and code.
+ * with their class and code.
  */
 export function fits({ position }: Dialect): string {
   const head = `substr(event.error, 1, ${position("': '", "event.error")})`;
@@ -98,14 +98,26 @@ export function fits({ position }: Dialect): string {
     AND (CAST($2 AS text) IS NULL OR event.lane = $2)
     AND (CAST($3 AS text) IS NULL OR event.source = $3)
     AND (CAST($4 AS text) IS NULL OR ${position("$4", "event.error")} > 0)
-    AND (CAST($5 AS text) IS NULL OR ${position("' ' || $5 || ':'", head)} > 0)
+    AND (CAST($5 AS text) IS NULL OR ${position("$5", head)} > 0)
     AND event.received_at >= $6 AND event.received_at < $7`;
+}
+
+/** Classes of the errors that are stored without their code, because the class already names it. */
+const namedCodes: Readonly<Record<string, string>> = {
+  GAVE_UP: "GiveUp",
+  RETRY_LATER: "RetryLater",
+};
+
+/** Returns the text at the beginning of a stored error with this code. */
+function codeIn(code: string): string {
+  return Object.hasOwn(namedCodes, code) ? `${namedCodes[code]}:` : ` ${code}:`;
 }
 
 /** Returns a filter's fields except its user and the times by which events are sorted. Null matches anything. */
 export function fieldsOf(filter: InboxFilter): (string | number | null)[] {
-  const { type = null, lane = null, source = null, error = null, code = null } = filter;
+  const { type = null, lane = null, source = null, error = null } = filter;
   const { receivedSince = 0, receivedUntil = Number.MAX_SAFE_INTEGER } = filter;
+  const code = filter.code === undefined ? null : codeIn(filter.code);
   return [type, lane, source, error, code, wholeMs(receivedSince), wholeMs(receivedUntil)];
 }
 

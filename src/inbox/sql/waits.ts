@@ -72,7 +72,7 @@ function reasonOf(row: WaitRow, { isRestoring, isBehind, isClosed }: LaneState):
   return row.last_outcome === "released" ? postponedBy(row.last_error ?? "") : "retry";
 }
 
-/** Beginnings of the errors of postponed runs, as the dispatcher stores them: the class, and the code if there is one. */
+/** Beginnings of the errors of postponed runs, as the dispatcher stores them: class, and code if there is one. */
 const causes: readonly (readonly [RegExp, WaitReason])[] = [
   [/^LoopHeld:/, "loop_guard"],
   [/^NetworkError API_BUDGET_SPENT:/, "budget"],

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -50,11 +50,30 @@ test.skipIf(!isInstalled(["openssl", "version"]))(
     const webhookIn = ({ findings }: Examination) =>
       findings.filter(({ area }) => area === "webhook");
     expect(webhookIn(await examine(env, { flags }))).toMatchObject([
-      { level: "fail", what: expect.stringContaining("is not trusted") },
+      { level: "fail", what: expect.stringContaining("an authority that Node does not know") },
       { level: "ok" },
     ]);
     const trusting = { ...env, NODE_EXTRA_CA_CERTS: authority.cert };
     const asProcess = await examineAsProcess(flags, { cwd: temporaryFolder(), env: trusting });
     expect(webhookIn(asProcess)).toMatchObject([{ level: "ok" }, { level: "ok" }]);
+    expect(trouble(asProcess, "environment").map(({ what }) => what)).not.toContainEqual(
+      expect.stringContaining("NODE_EXTRA_CA_CERTS"),
+    );
   },
 );
+
+test("certificate authorities that Node has not loaded are reported", async () => {
+  const reported = async (options: CliOptions) =>
+    trouble(await examineAsProcess([], options), "environment").filter(({ what }) =>
+      what.startsWith("NODE_EXTRA_CA_CERTS"),
+    );
+  const found = {
+    area: "environment",
+    level: "note",
+    what: "NODE_EXTRA_CA_CERTS names ca.pem, but Node has loaded no certificate from it",
+    remedy: expect.stringContaining("before .env"),
+  };
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, ".env"), "NODE_EXTRA_CA_CERTS=ca.pem\n");
+  expect(await reported({ cwd, env: {} })).toEqual([found]);
+});

@@ -180,6 +180,49 @@ describe("an inbox", () => {
   });
 });
 
+describe("the dead letters of an inbox", () => {
+  const NOW = 1_800_000_000_000;
+  const report = (deadByError: InboxReport["deadByError"]): InboxReport => ({
+    ...{ pending: 0, done: 0, dead: 9, discarded: 0, oldestPendingAt: undefined },
+    ...{ pendingByType: {}, deadByType: {}, deadByError },
+    lanes: { ready: 0, waiting: 0, leased: 0, blocked: 0 },
+    storage: { bytes: 0, walBytes: 0 },
+  });
+
+  test("are reported by code, most frequent first, each with its remedy", () => {
+    const found = aboutInbox(
+      report({
+        "TypeError: x is undefined": 4,
+        "ServiceBotError STEP_UNCERTAIN": 1,
+        "NetworkError API_TIMEOUT": 1,
+        "UnavailableError API_TIMEOUT": 1,
+        "ServiceBotError HANDLER_TIMEOUT": 3,
+        GiveUp: 1,
+        "MongoError TOO_LONG": 1,
+        "ServiceBotError OF_A_NEWER_VERSION": 1,
+      }),
+      NOW,
+    );
+    expect(found.map(({ level, what }) => `${level} ${what}`)).toEqual([
+      "note the inbox has 9 dead letters",
+      "note 3 dead letters with HANDLER_TIMEOUT (`npx service-bot inbox list --code HANDLER_TIMEOUT`)",
+      "note 2 dead letters with API_TIMEOUT (`npx service-bot inbox list --code API_TIMEOUT`)",
+      "note 1 dead letter with STEP_UNCERTAIN (`npx service-bot inbox list --code STEP_UNCERTAIN`)",
+      "note 1 dead letter with GAVE_UP (`npx service-bot inbox list --code GAVE_UP`)",
+    ]);
+    expect(found[1]?.remedy).toContain("ctx.signal");
+    expect(found[3]?.remedy).toContain("--assume done");
+  });
+
+  test("of many codes are reported for the five most frequent", () => {
+    const codes = ["EMPTY", "TOO_LONG", "BLOCKED", "VALIDATION", "TOO_LARGE", "STATE_INVALID"];
+    const dead = Object.fromEntries(codes.map((code, n) => [`ServiceBotError ${code}`, n + 1]));
+    const found = aboutInbox(report(dead), NOW);
+    expect(found).toHaveLength(6);
+    expect(found.map(({ what }) => what)).not.toContainEqual(expect.stringContaining("EMPTY"));
+  });
+});
+
 describe("PostgreSQL", () => {
   test("instances of several versions are reported", () => {
     const [one, other] = [{ version: "0.1.0" }, { version: "0.2.0" }];

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFailed } from "vitest";
@@ -39,6 +39,7 @@ export class ComposeProject {
   ): Promise<ComposeProject> {
     const lockOnly = { npm_config_package_lock_only: "true" };
     const { dir } = await scaffoldedBot(folder, name, ["--no-git", ...flags], lockOnly);
+    unpin(dir);
     const bin = join(folder, "stand-ins");
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, "docker"), STAND_IN);
@@ -94,5 +95,14 @@ export class ComposeProject {
 
   async remove(): Promise<void> {
     await this.type(`BOT_DOMAIN=${DOMAIN} docker compose down --volumes --remove-orphans`);
+  }
+}
+
+/** Removes the digests of images, because these tests build images with the same tags. */
+function unpin(dir: string): void {
+  const files = readdirSync(dir).filter((file) => /^Dockerfile$|^compose.*\.yaml$/.test(file));
+  for (const file of files) {
+    const path = join(dir, file);
+    writeFileSync(path, readFileSync(path, "utf8").replace(/@sha256:[0-9a-f]{64}/g, ""));
   }
 }

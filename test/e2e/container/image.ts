@@ -26,6 +26,7 @@ export interface Image {
   readonly port: string;
   readonly command: readonly string[];
   readonly healthcheck: readonly string[];
+  /** Images without digests. */
   readonly bases: readonly string[];
 }
 
@@ -102,7 +103,8 @@ export class Build {
   }
 
   #from(text: string): void {
-    const [image = "", name = String(this.#stages.size)] = text.split(" AS ");
+    const [reference = "", name = String(this.#stages.size)] = text.split(" AS ");
+    const [image = ""] = reference.split("@", 1);
     this.#bases.push(image);
     const root = join(this.#options.folder, name);
     mkdirSync(root, { recursive: true });

@@ -25,11 +25,12 @@ test.skipIf(!openssl)(
       return "opened";
     };
     const root = `sslrootcert=${authority.cert}`;
-    const refused = (parameters: string) =>
-      expect(open(parameters), parameters).rejects.toMatchObject({
-        code: "INBOX_UNUSABLE",
-        message: expect.not.stringContaining("hunter2"),
-      });
+    const refused = async (parameters: string, remedy = "") => {
+      const message = expect.not.stringContaining("hunter2");
+      const refusal = { code: "INBOX_UNUSABLE", message };
+      await expect(open(parameters), parameters).rejects.toMatchObject(refusal);
+      await expect(open(parameters), parameters).rejects.toThrow(remedy);
+    };
     const modes = ["prefer", "require", "verify-ca", "verify-full"];
 
     // If the server does not offer TLS, no mode falls back to plain text.
@@ -40,12 +41,14 @@ test.skipIf(!openssl)(
     for (const mode of modes) {
       expect(await open(`sslmode=${mode}&${root}`)).toBe("opened");
       // The authority that signed the certificate is unknown.
-      await refused(`sslmode=${mode}`);
+      await refused(`sslmode=${mode}`, "&sslrootcert=");
     }
     expect(await open("sslmode=no-verify")).toBe("opened");
 
     await server.secure(elsewhere);
-    for (const mode of modes) await refused(`sslmode=${mode}&${root}`);
+    for (const mode of modes) {
+      await refused(`sslmode=${mode}&${root}`, "Use one of the certificate's names");
+    }
     expect(warn).not.toHaveBeenCalled();
   },
 );

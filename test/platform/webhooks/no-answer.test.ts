@@ -17,7 +17,12 @@ const failures: readonly [code: string, message: string, told: string][] = [
   [
     "CERT_HAS_EXPIRED",
     "certificate has expired",
-    "the certificate of bot.example.org:8443 has expired or is not valid yet (certificate has expired); renew it",
+    "the certificate of bot.example.org:8443 has expired; renew it, or check the clock",
+  ],
+  [
+    "CERT_NOT_YET_VALID",
+    "certificate is not yet valid",
+    "the certificate of bot.example.org:8443 is not valid yet; check the clock",
   ],
   ["ENOTFOUND", "getaddrinfo ENOTFOUND bot.example.org", "getaddrinfo ENOTFOUND bot.example.org"],
 ];
