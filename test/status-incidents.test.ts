@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -162,6 +162,24 @@ describe("the store", () => {
     other.close();
     expect(await world.deliver(bot, [dm("1")])).toBe(200);
     expect((await bot.status()).store.failure).toBeUndefined();
+  });
+});
+
+test("a lost file of the inbox is shown until it is back, even if nothing is stored then", async () => {
+  const world = new World();
+  const folder = temporaryFolder();
+  const bot = await world.start({ ...inFolder(folder), delivery: "webhook" });
+  const file = join(folder, "bot.db");
+  renameSync(file, `${file}.elsewhere`);
+  expect(await world.deliver(bot, [dm("1")])).toBe(503);
+  expect(await bot.status()).toMatchObject({
+    inboxProblem: expect.stringContaining("bot.db"),
+    store: { failure: { reason: "file_lost" } },
+  });
+  renameSync(`${file}.elsewhere`, file);
+  expect(await bot.status()).toMatchObject({
+    inboxProblem: undefined,
+    store: { failure: undefined },
   });
 });
 

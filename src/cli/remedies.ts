@@ -32,7 +32,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   INBOX_TOO_NEW: "Update service-bot, or use another `DATABASE_URL` or `DATABASE_SCHEMA`.",
   INBOX_TOO_OLD: "Start the bot once with this version.",
   INBOX_MISSING: "Run the command in the bot's folder, or correct `DATABASE_URL`.",
-  INBOX_LOST: "Put the file back, or restore a backup.",
+  INBOX_LOST: "Follow the message: put the file back, or restore a backup.",
   INBOX_UNUSABLE: "Fix the problem that the message names: permissions, disk, damage or settings.",
   INBOX_NOT_EMPTY:
     "Choose another target, such as another `DATABASE_SCHEMA`, or use `restore --move-old`.",

@@ -59,6 +59,10 @@ export class StoreHealth {
       transaction: ({ isCommitted }) => {
         if (isCommitted) this.#recovered();
       },
+      // An idle bot commits nothing after its files are back.
+      "inbox-file": ({ problem }) => {
+        if (problem === undefined && this.#failure?.reason === "file_lost") this.#recovered();
+      },
     });
   }
 

@@ -20,7 +20,7 @@ export function aboutBot(bot: RunningBot, config: Settings, now: number): Findin
     ...aboutWebhook(bot.webhook),
     ...aboutPlatform(bot.platform, now),
     ...aboutLog(bot.log, longestLagMs(bot.mode, config)),
-    ...aboutStore(bot.store, now),
+    ...aboutStore(bot, now),
     ...aboutLoopGuard(bot.loopGuard),
     ...aboutRestore(bot.restored, now),
     ...aboutCredentials(bot.credentials, config),
@@ -147,20 +147,22 @@ function pollRemedyFor(status: number | null): string {
 }
 
 const storeRemedies: Readonly<Record<string, string>> = {
+  file_lost: "Do not kill the bot. Follow the steps in docs/operate/backup.md, under A lost file.",
   disk_full: "Free space on the disk.",
   locked: "Stop the other process that writes to the file; lsof lists it.",
   away: "Start PostgreSQL, or correct DATABASE_URL.",
 };
 
-function aboutStore(store: RunningBot["store"], now: number): Finding[] {
+function aboutStore({ store, inboxProblem }: RunningBot, now: number): Finding[] {
   const { failure, disk } = store ?? {};
   const found: Finding[] = [];
   if (failure != null) {
     const since = Date.parse(failure.since);
     const when = Number.isFinite(since) ? `, first ${age(since, now)}` : "";
+    const problem = inboxProblem == null ? "" : `. ${cut(inboxProblem, 500)}`;
     found.push(
       warn(
-        `the bot cannot use its inbox (${cut(failure.reason, 20)}${when}), so deliveries get 503`,
+        `the bot cannot use its inbox (${cut(failure.reason, 20)}${when}), so deliveries get 503${problem}`,
         storeRemedies[failure.reason] ?? "Read the error in the bot's log.",
       ),
     );

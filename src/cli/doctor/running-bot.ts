@@ -21,6 +21,7 @@ export interface RunningBot {
   readonly webhook?: WebhookState | null | undefined;
   readonly platform?: PlatformState | null | undefined;
   readonly log?: LogState | null | undefined;
+  readonly inboxProblem?: string | null | undefined;
   readonly store?: StoreState | null | undefined;
   readonly loopGuard?: { readonly holding: number } | null | undefined;
   readonly restored?: { readonly at: string; readonly readAt?: Time } | null | undefined;
@@ -101,6 +102,7 @@ const schema: z.ZodType<RunningBot> = z.object({
       disk: disk.nullish(),
     })
     .nullish(),
+  inboxProblem: z.string().nullish(),
   loopGuard: z.object({ holding: z.number() }).nullish(),
   restored: z.object({ at: z.string(), readAt: z.string().nullish() }).nullish(),
   credentials: z

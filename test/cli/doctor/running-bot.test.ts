@@ -128,6 +128,15 @@ test.each<[name: string, bot: Partial<RunningBot>, what: RegExp, remedy: RegExp]
     /Free space/,
   ],
   [
+    "an inbox whose file is lost",
+    {
+      inboxProblem: "data/bot.db was moved.",
+      store: { failure: { reason: "file_lost", since: "2026-11-20T15:57:00Z" } },
+    },
+    /cannot use its inbox \(file_lost, first 3 min ago\), .*\. data\/bot\.db was moved\./,
+    /Do not kill the bot\. .*backup\.md/,
+  ],
+  [
     "a disk that is nearly full",
     { store: { disk: { isLow: true, freeBytes: 1_048_576, minFreeBytes: 67_108_864 } } },
     /refuses new events.* less than 64 MB: 1\.0 MB free/,
