@@ -65,9 +65,6 @@ export class HeadClaim implements Claim {
   }
 }
 
-/** Name of the cursor row with the time of the last webhook delivery. */
-const DELIVERED = "delivered";
-
 const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
   // Lock the row until the commit, so that no other process can take over the lease in between.
   const heldAndLocked = `${held} ${locksRows ? "FOR NO KEY UPDATE" : ""}`;
@@ -101,13 +98,15 @@ const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
         AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`,
     claimedRefs: `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`,
     cursor: "SELECT position FROM {schema}.cursor WHERE name = $1",
+    // The cursor `delivered` has the time of the last webhook delivery.
     noteDelivery: `
-      INSERT INTO {schema}.cursor (name, position) VALUES ($1, CAST(CAST({now} - CAST($2 AS bigint) AS bigint) AS text))
+      INSERT INTO {schema}.cursor (name, position)
+        VALUES ('delivered', CAST(CAST({now} - CAST($1 AS bigint) AS bigint) AS text))
       ON CONFLICT (name) DO UPDATE SET position = excluded.position
         WHERE CAST(cursor.position AS bigint) < CAST(excluded.position AS bigint)`,
     lastDelivery: `
       SELECT {now} - max(at) AS ago FROM (
-        SELECT CAST(position AS bigint) AS at FROM {schema}.cursor WHERE name = $1 UNION ALL ${deliveries}) AS known`,
+        SELECT CAST(position AS bigint) AS at FROM {schema}.cursor WHERE name = 'delivered' UNION ALL ${deliveries}) AS known`,
     webhookTypes: "SELECT type FROM {schema}.webhook_type",
     backlog: "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending'",
     known: `SELECT count(*) AS n FROM {schema}.event WHERE ${isAnyOf("id", "$1")}`,
@@ -232,15 +231,13 @@ export abstract class SqlInbox {
   }
 
   async noteDelivery(msAgo: number): Promise<void> {
-    const values = [DELIVERED, Math.trunc(msAgo)];
-    await this.#store.write(this.#statements.noteDelivery, values, { mayBeLost: true });
+    const { noteDelivery } = this.#statements;
+    await this.#store.write(noteDelivery, [Math.trunc(msAgo)], { mayBeLost: true });
   }
 
   async deliveredMsAgo(): Promise<number | undefined> {
     const { lastDelivery } = this.#statements;
-    const [row] = await this.#store.rows<{ readonly ago: number | null }>(lastDelivery, [
-      DELIVERED,
-    ]);
+    const [row] = await this.#store.rows<{ readonly ago: number | null }>(lastDelivery);
     return row?.ago == null ? undefined : Math.max(0, row.ago);
   }
 
