@@ -251,7 +251,7 @@ const neverConnected: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** TLS errors. No request was sent, because the server could not prove its identity or does not support TLS. */
+/** Returns whether a handshake failed: the server could not prove its identity, or does not support TLS. */
 function isTlsFailure(code: string): boolean {
   return (
     code === "ERR_SSL_WRONG_VERSION_NUMBER" ||

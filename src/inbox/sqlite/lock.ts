@@ -56,16 +56,18 @@ export function takeLock(
   }
 }
 
+/** A lock that this user may not open counts as locked, because another user's bot may have it. */
 export function isLocked(lockFile: string): boolean {
   if (!existsSync(lockFile)) return false;
-  const lock = new Sqlite(lockFile, { fileMustExist: true, timeout: 0 });
+  let lock: Database | undefined;
   try {
+    lock = new Sqlite(lockFile, { fileMustExist: true, timeout: 0 });
     lock.exec("BEGIN EXCLUSIVE");
     return false;
   } catch (error) {
-    return hasCode(error, "SQLITE_BUSY");
+    return hasCode(error, "SQLITE_BUSY") || hasCode(error, "SQLITE_CANTOPEN");
   } finally {
-    lock.close();
+    lock?.close();
   }
 }
 

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { NEW_KEY } from "../../e2e/proxy/certificates.ts";
 
 /** A certificate in PEM, with the chain as a server sends it. */
 export interface Served {
@@ -51,8 +52,6 @@ subjectAltName = DNS:bot.example.org, DNS:example.org
 subjectAltName = ${LOCALHOST}
 authorityInfoAccess = caIssuers;URI:http://ca.example.org/intermediate.der
 `;
-
-const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
 /** Issues certificates for `localhost` that a client rejects, each for one reason. */
 export function makeFaultyCertificates(folder: string): FaultyCertificates {

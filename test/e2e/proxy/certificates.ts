@@ -29,7 +29,13 @@ subjectAltName = DNS:localhost, IP:127.0.0.1
 subjectAltName = DNS:bot.example.org
 `;
 
-const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+export const NEW_KEY: readonly string[] = [
+  "-newkey",
+  "ec",
+  "-pkeyopt",
+  "ec_paramgen_curve:prime256v1",
+  "-nodes",
+];
 
 export function makeCertificates(parent: string): Certificates {
   const folder = join(parent, "certificates");
