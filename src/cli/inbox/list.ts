@@ -22,13 +22,12 @@ import {
   timeFormat,
 } from "../output.ts";
 import { type Action, withInbox } from "./attach.ts";
-import { filterArguments, filterFlags, filterIn, nameOf } from "./filter.ts";
+import { filterArguments, filterFlags, filterIn, nameOf, timeFlags } from "./filter.ts";
 import { runText, skipTexts, waitText } from "./wait.ts";
 
 const flags = {
   ...filterFlags,
-  json: { type: "boolean" },
-  utc: { type: "boolean" },
+  ...timeFlags,
   state: { type: "string" },
   limit: { type: "string" },
   after: { type: "string" },
