@@ -7,11 +7,6 @@ export const TEMPLATES: string = join(root, "templates");
 /** Images without a digest, by reference, each with its reason. */
 export const unpinned: Readonly<Record<string, string>> = {
   "registry.example.org/my-bot:1.0.0": "stands for the image of the reader's own bot",
-  // `npx node scripts/images/main.ts` pins these. Then remove them here.
-  "node:24-slim": "its digest has yet to be looked up in a registry",
-  "debian:12-slim": "its digest has yet to be looked up in a registry",
-  "postgres:18": "its digest has yet to be looked up in a registry",
-  "caddy:2": "its digest has yet to be looked up in a registry",
 };
 
 /** Reference such as `node:24-slim` or `node:24-slim@sha256:…`, with what precedes it in its line. */

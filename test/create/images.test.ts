@@ -115,7 +115,7 @@ describe("scripts/images", () => {
     expect(pin("1").length).toBeGreaterThan(4);
     expect(asked).not.toContainEqual(expect.stringContaining("example.org"));
     const pinned = shown(folder);
-    expect(pinned).toContain(`starter/compose.yaml caddy:2@${digest("1")}`);
+    expect(pinned).toContain(`starter/compose.yaml caddy:2-alpine@${digest("1")}`);
     expect(pinned).toContain(`stores/postgres/compose.dev.yaml postgres:18@${digest("1")}`);
     expect(pinned.filter((line) => !line.includes("@"))).toEqual([
       "operations/kubernetes/postgres.yaml registry.example.org/my-bot:1.0.0",
@@ -138,13 +138,18 @@ describe("scripts/images", () => {
     const before = shown(folder);
     const checked = run(["--check", "--folder", folder], env);
     expect(checked).toMatchObject({ status: 1, stderr: "" });
-    expect(checked.stdout).toContain(`caddy:2@${digest("a")} is not what it names`);
+    expect(checked.stdout).toContain(`caddy:2-alpine@${digest("a")} is not what it names`);
     expect(shown(folder)).toEqual(before);
 
     writeFileSync(join(scratch, "asked"), "");
     expect(run(["--folder", folder], env)).toMatchObject({ status: 0, stderr: "" });
     const asked = readFileSync(join(scratch, "asked"), "utf8").trim().split("\n");
-    expect(asked.toSorted()).toEqual(["caddy:2", "debian:12-slim", "node:24-slim", "postgres:18"]);
+    expect(asked.toSorted()).toEqual([
+      "caddy:2-alpine",
+      "debian:12-slim",
+      "node:24-slim",
+      "postgres:18",
+    ]);
     expect(run(["--check", "--folder", folder], env)).toMatchObject({ status: 0, stderr: "" });
   });
 

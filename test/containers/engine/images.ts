@@ -34,7 +34,7 @@ interface Base {
 
 const bases: readonly Base[] = [
   { folder: "node", tag: "node:24-slim", prepare: addNode },
-  { folder: "caddy", tag: "caddy:2", prepare: () => undefined },
+  { folder: "caddy", tag: "caddy:2-alpine", prepare: () => undefined },
   {
     folder: "postgres",
     tag: `postgres:${NEWEST}`,
