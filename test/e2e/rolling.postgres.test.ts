@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "n
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { INSTANCES_SOURCE, POSTGRES_SCHEMA } from "../faces/files.ts";
+import { POSTGRES_SCHEMA, POSTGRES_SOURCES } from "../faces/files.ts";
 import type { Platform } from "../faces/platform.ts";
 import { NEXT_POSTGRES_STEP, nextStepName } from "../support/next-schema.ts";
 import { look } from "../support/postgres/look.ts";
@@ -34,8 +34,11 @@ function nextVersion(readableFrom: number, more = ""): string {
 /** Creates a version that older versions cannot work with: they cannot even renew their registration. */
 function incompatibleVersion(): string {
   const folder = nextVersion(NEXT, "ALTER TABLE instance RENAME COLUMN delivered_at TO heard_at;");
-  const file = join(folder, relative(ROOT, INSTANCES_SOURCE));
-  writeFileSync(file, readFileSync(file, "utf8").replaceAll("delivered_at", "heard_at"));
+  const sources = join(folder, relative(ROOT, POSTGRES_SOURCES));
+  for (const name of readdirSync(sources).filter((it) => it.endsWith(".ts"))) {
+    const file = join(sources, name);
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll("delivered_at", "heard_at"));
+  }
   return folder;
 }
 

@@ -17,7 +17,7 @@ export const HEALTH_SOURCE: string = inSrc("receiver/adapters.ts");
 export const SIGNATURE_SOURCES: string = inSrc("signature");
 export const SCAFFOLDER_REPORT_SOURCE: string = inSrc("create/report.ts");
 export const CLI_SOURCES: string = inSrc("cli");
-export const INSTANCES_SOURCE: string = inSrc("inbox/postgres/shared.ts");
+export const POSTGRES_SOURCES: string = inSrc("inbox/postgres");
 
 // Schema folders, with one file per version.
 export const SQLITE_SCHEMA: string = inSrc("inbox/sqlite/sql");
