@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { readTarget } from "./request-target.ts";
 
 /**
  * Describes why a platform URL is invalid, worded to follow the setting's name in a sentence. Returns `undefined` for a
@@ -83,19 +84,24 @@ export function isHostName(text: string): boolean {
 export function hostCheck(allowed: readonly string[]): (request: IncomingMessage) => boolean {
   const names = new Set([...loopbackNames, ...allowed.map(normalHost)]);
   return (request) => {
-    const name = hostOf(request);
-    return name !== undefined && (names.has(name) || name === addressOf(request));
+    const address = addressOf(request);
+    return hostsOf(request).every((host) => {
+      const [, name] = HOST.exec(host) ?? [];
+      return name !== undefined && (names.has(normalHost(name)) || normalHost(name) === address);
+    });
   };
 }
 
-/** Returns the host that a request names, or `undefined` unless the request names exactly one valid host. */
-function hostOf({ headersDistinct, url = "" }: IncomingMessage): string | undefined {
-  const [host = "", ...more] = headersDistinct.host ?? [];
-  const [, name] = HOST.exec(host) ?? [];
-  if (name === undefined || more.length > 0) return undefined;
-  // An absolute URL in the request line takes precedence over Host (RFC 9112, section 3.2.2).
-  if (!url.startsWith("/") && URL.parse(url)?.host !== host.toLowerCase()) return undefined;
-  return normalHost(name);
+/**
+ * Returns the hosts that a request names. An absolute URL in the request line takes precedence over the Host header
+ * (RFC 9112, section 3.2.2), but not every program on the way knows that, so both must be acceptable.
+ */
+function hostsOf({ headersDistinct, url = "" }: IncomingMessage): readonly string[] {
+  const { host: headers = [] } = headersDistinct;
+  const { authority } = readTarget(url);
+  // A request has exactly one Host header.
+  const host = headers.length === 1 ? headers : [""];
+  return authority === undefined ? host : [...host, authority];
 }
 
 function addressOf({ socket }: IncomingMessage): string {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { BodyError, dropBody, SmallPieces } from "./body.ts";
+import { readTarget } from "./request-target.ts";
 
 /** Size of the buffer for unread parts of a body, in bytes. Same as Node's own stream buffer. */
 const BODY_BUFFER_BYTES = 65_536;
@@ -62,9 +63,7 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     headerList.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   }
-  const origin = `http://${headers.host ?? "localhost"}`;
-  // The request line may contain an absolute URL, and the Host header may contain anything.
-  const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
+  const address = addressOf(url, headers.host);
   const isAnnounced =
     headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
   const hasBody = isAnnounced && method !== "GET" && method !== "HEAD";
@@ -75,6 +74,16 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
     duplex: "half",
   };
   return new Request(address, init);
+}
+
+/** Returns the URL of a request. The Host header may contain anything. */
+function addressOf(target: string, host = "localhost"): string {
+  const { authority = host, path, query } = readTarget(target);
+  // `OPTIONS *` has no path, but a URL has one. A `#` would begin a fragment, which a request cannot have.
+  const route = `${path.startsWith("/") ? "" : "/"}${path}${query && `?${query}`}`;
+  return (
+    URL.parse(`http://${authority}${route.replaceAll("#", "%23")}`)?.href ?? "http://localhost/"
+  );
 }
 
 /** Sends a response. If the client disconnects, the response's stream is cancelled. */

@@ -7,6 +7,7 @@ import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/platform-contract.ts";
+import { readRoute } from "../core/request-target.ts";
 import { toNodeListener } from "../core/web-adapter.ts";
 import { Access, Tokens } from "./access.ts";
 import { createMcpHandler, type McpHttpHandler, type McpRequestContext } from "./sdk.ts";
@@ -99,7 +100,7 @@ export class McpHttp {
     const isOurs = hostCheck(allowHosts);
     return toNodeListener(
       async (request, original) => {
-        if (new URL(request.url).pathname !== path) {
+        if (readRoute(original.url ?? "").path !== path) {
           return refusal(404, `MCP is at ${path}.`);
         }
         return isOurs(original)

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { hostCheck, isLoopback } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
 import { type Listening, listen } from "../core/listen.ts";
+import { readRoute } from "../core/request-target.ts";
 import { isBearer } from "../core/secrets.ts";
 import { sendWebResponse } from "../core/web-adapter.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
@@ -47,7 +48,7 @@ async function answer(
   { method, url = "/" }: IncomingMessage,
   metrics: Pick<Metrics, "text">,
 ): Promise<Response> {
-  if (url.split("?")[0] !== "/metrics") {
+  if (readRoute(url).path !== "/metrics") {
     return page(404, "Not found. The metrics are at /metrics.\n");
   }
   if (method !== "GET" && method !== "HEAD") {

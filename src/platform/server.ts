@@ -5,6 +5,7 @@ import { hostCheck, isHostName } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
 import { bind } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";
+import { readRoute } from "../core/request-target.ts";
 import { sendWebResponse, toWebRequest } from "../core/web-adapter.ts";
 import { ConfigError } from "../errors.ts";
 import { PlatformError } from "./error.ts";
@@ -137,11 +138,11 @@ export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions)
   const isOurs = hostCheck(allowHosts);
   const serve = async (request: ExpressRequest, response: ServerResponse): Promise<void> => {
     if (!isOurs(request)) throw new PlatformError(403, "FORBIDDEN", UNKNOWN_HOST);
-    const { method, path } = request;
+    const { method } = request;
     if (/^(TRACE|TRACK|CONNECT)$/i.test(method)) {
       throw new PlatformError(405, "METHOD_NOT_ALLOWED", `The path does not support ${method}.`);
     }
-    const extension = opened.find(path);
+    const extension = opened.find(readRoute(request.url).path);
     if (extension === undefined) return await servePlatform(platform, request, response);
     const ended = new AbortController();
     response.once("close", () => ended.abort());
@@ -202,7 +203,7 @@ export class Extensions {
   }
 
   find(path: string): (() => Promise<OpenExtension>) | undefined {
-    const extension = this.#extensions.find((one) => path === one.path || path === `${one.path}/`);
+    const extension = this.#extensions.find((one) => path === one.path);
     return extension && (() => this.#opened(extension));
   }
 

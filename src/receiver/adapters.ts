@@ -6,6 +6,7 @@ import {
   readRequestBody,
   readWebBody,
 } from "../core/body.ts";
+import { readRoute } from "../core/request-target.ts";
 import { isBearer } from "../core/secrets.ts";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";
 import {
@@ -174,10 +175,10 @@ class NodeIncoming implements Incoming {
     const { url = "/", originalUrl = url, method = "GET" } = request;
     this.method = method;
     // Use the path that the client sent, even if Express has mounted the middleware under a prefix.
-    const { path, query } = target(originalUrl);
+    const { path, query } = readRoute(originalUrl);
     this.path = path;
     this.query = query;
-    this.mountedPath = originalUrl === url ? path : target(url).path;
+    this.mountedPath = originalUrl === url ? path : readRoute(url).path;
   }
 
   get headers(): Incoming["headers"] {
@@ -195,9 +196,9 @@ class NodeIncoming implements Incoming {
 
 function fromWeb(request: Request): Incoming {
   const { pathname, search } = new URL(request.url);
+  const { path, query } = readRoute(pathname + search);
   return {
-    method: request.method,
-    ...target(pathname + search),
+    ...{ method: request.method, path, query },
     headers: Object.fromEntries(request.headers),
     read: async (bounds) => {
       if (request.bodyUsed) throw new BodyError("already_read");
@@ -222,16 +223,6 @@ function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<Uint8Ar
     return Promise.reject(new BodyError("already_read"));
   }
   return readRequestBody(request, bounds);
-}
-
-/**
- * Splits a URL into path and query. Drops a trailing slash, because it is a common mistake in the portal's URL field.
- */
-function target(url: string): Pick<Incoming, "path" | "query"> {
-  const mark = url.indexOf("?");
-  const path = mark < 0 ? url : url.slice(0, mark);
-  const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-  return { path: bare, query: mark < 0 ? "" : url.slice(mark + 1) };
 }
 
 function write(request: IncomingMessage, response: ServerResponse, answer: Answer): void {

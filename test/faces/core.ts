@@ -50,6 +50,7 @@ export {
   untilEnded,
   version,
 } from "../../src/core/process.ts";
+export { readTarget } from "../../src/core/request-target.ts";
 export {
   printable,
   printableStyled,

@@ -298,7 +298,8 @@ export const paths: readonly Row[] = [
   ...[
     ...["/", "//", "/webhooks", "/webhook/x", "/Webhook", "//webhook", "/webhook//", "/./webhook"],
     ...["/x/../webhook", "/webhook/.", "/webhook/..", "/%77ebhook", "/webhook%00", "/webhook%2f"],
-    ...["/webhook;x=1", "/webhook#x", "/webhook&x=1", "http://bot.test/webhook"],
+    ...["/webhook;x=1", "/webhook#x", "/webhook&x=1", "http://bot.test"],
+    ...["http://bot.test//webhook", "ftp://bot.test/webhook", "http://bot.test?/webhook"],
   ].map(
     (path): Row => [`the path ${path}`, asked(`POST ${path} HTTP/1.1`, "good"), "404 NOT_FOUND"],
   ),
@@ -307,7 +308,14 @@ export const paths: readonly Row[] = [
   ["a backslash in the path", asked("POST \\webhook HTTP/1.1", "good"), "400"],
   ["a NUL in the path", asked("POST /webhook\0 HTTP/1.1", "good"), "400"],
   ["a blank in the path", asked("POST /web hook HTTP/1.1", "good"), "400"],
-  ...["/webhook?", "/webhook?x=1", "/webhook/", "/webhook/?../..", "/webhook?a?b=%00"].map(
+  ...[
+    ...["/webhook?", "/webhook?x=1", "/webhook/", "/webhook/?../..", "/webhook?a?b=%00"],
+    ...[
+      "http://bot.test/webhook",
+      "HTTP://another.test:80/webhook?x=1",
+      "https://bot.test/webhook/",
+    ],
+  ].map(
     (path): Row => [`the path ${path}`, asked(`POST ${path} HTTP/1.1`, `path${path}`), "200 1 new"],
   ),
 ];

@@ -1,8 +1,8 @@
 import { networkInterfaces } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
 import { type Platform, startPlatform } from "../../faces/platform.ts";
+import { rawRequest } from "../../support/raw-request.ts";
 import { runPlatform } from "../support/platform.ts";
-import { rawRequest } from "../support/raw.ts";
 
 const STATE = "/control/v1/state";
 

@@ -4,8 +4,8 @@ import { pathToFileURL } from "node:url";
 import supertest from "supertest";
 import { expect, onTestFinished, test } from "vitest";
 import { type Platform, startPlatform } from "../../faces/platform.ts";
+import { rawRequest } from "../../support/raw-request.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { rawRequest } from "../support/raw.ts";
 
 const INDEX = '<!doctype html><script src="/portal/app.js">';
 

@@ -1,8 +1,8 @@
 import supertest from "supertest";
 import { describe, expect, test } from "vitest";
 import { type Platform, startPlatform } from "../../faces/platform.ts";
+import { rawRequest } from "../../support/raw-request.ts";
 import { routesOf, runPlatform, withControlToken } from "../support/platform.ts";
-import { rawRequest } from "../support/raw.ts";
 
 const follow = { type: "follow", from: "ada" };
 

@@ -1,13 +1,12 @@
 import { connect } from "node:net";
-import type { Platform } from "../../faces/platform.ts";
 
 /** Sends these lines unmodified as a request's head. Resolves to the raw response. */
 export function rawRequest(
-  platform: Platform,
+  server: { readonly url: string },
   lines: readonly string[],
   body = "",
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const { hostname, port } = new URL(platform.url);
+  const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ""));
     let text = "";
