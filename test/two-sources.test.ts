@@ -2,14 +2,17 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../src/index.ts";
+import { serve } from "./client/api.ts";
 import { BodyBudget } from "./faces/core.ts";
 import { defaultLane } from "./faces/events.ts";
+import { type NewEvent, readBatch } from "./faces/inbox.ts";
 import { SqliteInbox } from "./faces/inbox-sqlite.ts";
 import { CURSOR, LogReader } from "./faces/poller.ts";
 import { Receiver } from "./faces/receiver.ts";
 import { sign } from "./faces/signature.ts";
 import { ManualClock } from "./faces/testing.ts";
 import { FakeLog } from "./poller/fake-log.ts";
+import { delivery, makeRig, web } from "./receiver/support.ts";
 import { logSink } from "./support/log.ts";
 import { mulberry32 } from "./support/mulberry32.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
@@ -121,6 +124,64 @@ describe("the same events by webhook and from the log", () => {
       expect(runs).toEqual(["1", "2", "3"]);
     },
   );
+});
+
+describe("the same bytes in a delivery and in a page of the log", () => {
+  const at = '"createdAt":"2026-01-02T03:04:05.678Z"';
+  const dm = (id: string, excerpt: string, more = "") =>
+    `{"id":${id},"type":"dm.message","payload":{"conversationId":"c_${excerpt.length}",` +
+    `"from":{"username":"ada"},"excerpt":"${excerpt}"${more}},${at}}`;
+
+  /** Sends a list of events in both ways. Each character is one byte. */
+  async function read(list: string): Promise<{ delivered: NewEvent[]; polled: NewEvent[] }> {
+    const { endpoints, inbox } = makeRig({ maxBodyBytes: 1_000_000 });
+    const body = Buffer.from(`{"events":[${list}]}`, "latin1");
+    const send = await web.open(endpoints);
+    expect(await send(delivery(body))).toMatchObject({ status: 200 });
+    const { client } = await serve((response) => {
+      // Small chunks end inside characters.
+      const page = Buffer.from(`{"events":[${list}],"cursor":"1"}`, "latin1");
+      response.writeHead(200, { "content-type": "application/json" });
+      for (let at = 0; at < page.length; at += 7) response.write(page.subarray(at, at + 7));
+      response.end();
+    });
+    const { events } = await client.events();
+    return { delivered: [...inbox.stored.values()], polled: readBatch(events, defaultLane) };
+  }
+
+  const parsed = ({ body, event: _, ...rest }: NewEvent) => ({ ...rest, body: JSON.parse(body) });
+
+  test.each([
+    ["a text cut inside a character", dm('"1"', "caf\xc3")],
+    ["a text cut after three of four bytes", dm('"1"', "\xf0\x9f\x98")],
+    ["a text that begins inside a character", dm('"1"', "\x98\x80 hi")],
+    ["overlong forms", dm('"1"', "\xc0\xaf\xe0\x80\xaf")],
+    ["surrogates in UTF-8", dm('"1"', "\xed\xa0\xbd\xed\xb8\x80")],
+    ["bytes beyond Unicode", dm('"1"', "\xf5\x80\x80\x80\xff")],
+    ["Latin-1", dm('"1"', "\xe9t\xe9")],
+    ["a byte order mark in a text", dm('"1"', "\xef\xbb\xbfhi")],
+    ["valid characters", dm('"1"', "\xc3\xa9 \xf0\x9f\x98\x80")],
+    ["invalid bytes in a conversation's id", dm('"1"', "x").replace("c_1", "c_\xff")],
+    ["invalid bytes in an event's id", dm('"\xc3"', "x")],
+    ["invalid bytes in a name of a field", dm('"1"', "x", ',"\xff":1')],
+  ])("are the same events: %s", async (_, event) => {
+    const others = [dm('"0"', "before"), dm('"2"', "after")];
+    const { delivered, polled } = await read([others[0], event, others[1]].join(","));
+    expect(delivered.map(parsed)).toEqual(polled.map(parsed));
+    expect(delivered).toHaveLength(3);
+    const usable = delivered.filter(({ unusable }) => unusable === undefined);
+    expect(usable.map(({ id }) => id)).toEqual(
+      event.includes('"id":"1"') ? ["0", "1", "2"] : ["0", "2"],
+    );
+  });
+
+  test("ids with different invalid bytes are different events", async () => {
+    const { delivered, polled } = await read(
+      [dm('"\xc3"', "one"), dm('"\xe2"', "other")].join(","),
+    );
+    expect(delivered.map(parsed)).toEqual(polled.map(parsed));
+    expect(new Set(delivered.map(({ id }) => id)).size).toBe(2);
+  });
 });
 
 interface LoggedEvent {

@@ -1,5 +1,6 @@
 import { parseJson } from "../core/json.ts";
 import { scrubber } from "../core/safe-text.ts";
+import { decodeUtf8 } from "../core/utf8.ts";
 import { ServiceBotError } from "../errors.ts";
 import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
@@ -198,15 +199,10 @@ async function readText(
   // Leaving the loop early cancels the stream.
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) return { text: decode(chunks), isWhole: false };
+    if (bytes > maxBytes) return { text: decodeUtf8(Buffer.concat(chunks)), isWhole: false };
     chunks.push(chunk);
   }
-  return { text: decode(chunks), isWhole: true };
-}
-
-/** Removes a byte order mark, as `Response.text()` does. */
-function decode(chunks: readonly Uint8Array[]): string {
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return { text: decodeUtf8(Buffer.concat(chunks)), isWhole: true };
 }
 
 function parseOrText(body: string): unknown {

@@ -85,14 +85,15 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const NO_ID = "must be an integer or a non-empty string without lone surrogates";
+const NO_ID = "must be an integer or a non-empty string of valid characters";
 
 /**
- * Rejects lone surrogates. The store's UTF-8 maps all of them to one character, so different events would share an id.
+ * Rejects lone surrogates, and the replacement character that stands for invalid bytes. Different ids would become the
+ * same text.
  */
 function readId(value: unknown): string | undefined {
   const id = idText(value);
-  return id?.isWellFormed() ? id : undefined;
+  return id?.isWellFormed() && !id.includes("\ufffd") ? id : undefined;
 }
 
 function readType(value: unknown): string | undefined {

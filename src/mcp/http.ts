@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/platform-contract.ts";
 import { readRoute } from "../core/request-target.ts";
+import { decodeUtf8 } from "../core/utf8.ts";
 import { toNodeListener } from "../core/web-adapter.ts";
 import { Access, Tokens } from "./access.ts";
 import { createMcpHandler, type McpHttpHandler, type McpRequestContext } from "./sdk.ts";
@@ -219,7 +220,7 @@ function bearerOf(headers: Headers): string | undefined {
 
 function parse(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(body));
+    return JSON.parse(decodeUtf8(body));
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import {
   type RunReport,
 } from "../core/platform-contract.ts";
 import type { ShownError } from "../core/safe-text.ts";
+import { decodeUtf8 } from "../core/utf8.ts";
 import { type ChannelMessages, type RunOutcome, subscribe } from "./channels.ts";
 
 /** Maximum number of queued reports. The oldest one is dropped if the queue is full. */
@@ -194,7 +195,7 @@ async function beginningOf({ body }: ApiResponse): Promise<string> {
     bytes += part.byteLength;
     if (bytes > MAX_ANSWER_BYTES) break;
   }
-  return Buffer.concat(parts).toString("utf8");
+  return decodeUtf8(Buffer.concat(parts));
 }
 
 /** A local platform responds with `{"accepted": 0}`, for example. */

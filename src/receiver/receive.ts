@@ -2,6 +2,7 @@ import { type BodyBounds, BodyError } from "../core/body.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../core/trace.ts";
+import { decodeUtf8 } from "../core/utf8.ts";
 import { type ErrorCode, hasCode, ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { readEvents, type WireEvents } from "../events/wire.ts";
@@ -342,12 +343,10 @@ const storeUnavailable = failure(
   retryAfter,
 );
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
 /** Parses a body. Returns `undefined` unless it has the form `{"events":[…]}`. */
 function readBody(body: Uint8Array): WireEvents | undefined {
   try {
-    return readEvents(utf8.decode(body));
+    return readEvents(decodeUtf8(body));
   } catch {
     return undefined;
   }

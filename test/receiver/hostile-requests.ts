@@ -130,9 +130,14 @@ export const shapes: readonly Row[] = [
   ["a byte order mark", delivery(`\ufeff${batchOf("bom")}`), "200 1 new"],
   ["two byte order marks", delivery(`\ufeff\ufeff${body}`), "400 BODY_INVALID"],
   ["UTF-16", delivery(Buffer.from(body, "utf16le")), "400 BODY_INVALID"],
-  ["bytes that are no UTF-8", delivery(wire('{"events":["\xff"]}')), "400 BODY_INVALID"],
-  ["overlong UTF-8", delivery(wire('{"events":["\xc0\xaf"]}')), "400 BODY_INVALID"],
-  ["a surrogate in UTF-8", delivery(wire('{"events":["\xed\xa0\x80"]}')), "400 BODY_INVALID"],
+  ["bytes that are no UTF-8", delivery(wire('{"events":["\xff"]}')), "200 1 new"],
+  ["overlong UTF-8", delivery(wire('{"events":["\xc0\xaf"]}')), "200 1 new"],
+  ["a surrogate in UTF-8", delivery(wire('{"events":["\xed\xa0\x80"]}')), "200 1 new"],
+  [
+    "bytes that are no UTF-8 outside a text",
+    delivery(wire('{"events":[\xff]}')),
+    "400 BODY_INVALID",
+  ],
   ["half a million brackets", delivery("[".repeat(500_000)), "400 BODY_INVALID"],
   [
     "half a million brackets, closed",

@@ -1,4 +1,5 @@
 import { isLoopback } from "../../core/addresses.ts";
+import { decodeUtf8 } from "../../core/utf8.ts";
 import { messageOf } from "../../errors.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 
@@ -121,7 +122,7 @@ export async function textOf({ body }: Response): Promise<string> {
     if (bytes > MAX_BYTES) return "";
     parts.push(part);
   }
-  return Buffer.concat(parts).toString("utf8");
+  return decodeUtf8(Buffer.concat(parts));
 }
 
 export function parse(text: string): Readonly<Record<string, unknown>> {
