@@ -6,9 +6,9 @@ import { ServiceBotError } from "../errors.ts";
  * than declared, because the platform adds fields without a new version (section 9).
  */
 
-/** Id as a string, even if the platform sends a number. */
+/** Id as a string, even if the platform sends an integer. The number must be exact. */
 const id: z.ZodType<string> = z.preprocess(
-  (value) => (typeof value === "number" ? String(value) : value),
+  (value) => (Number.isSafeInteger(value) ? String(value) : value),
   z.string(),
 );
 const text = z.string();

@@ -1,4 +1,4 @@
-import { hasLongId, parseJson } from "../core/json.ts";
+import { hasLongInteger, parseJson } from "../core/json.ts";
 
 export interface WireEvents {
   readonly events: readonly unknown[];
@@ -27,7 +27,7 @@ export function readEvents(body: string): WireEvents | undefined {
  * invalid JSON, in which case the body is parsed as a whole.
  */
 function cutEvents(body: string): WireEvents | undefined {
-  if (!body.startsWith(HEAD) || !body.endsWith(TAIL) || hasLongId(body)) return undefined;
+  if (!body.startsWith(HEAD) || !body.endsWith(TAIL) || hasLongInteger(body)) return undefined;
   const end = body.length - TAIL.length;
   const events: unknown[] = [];
   const texts: string[] = [];

@@ -186,6 +186,21 @@ describe("optional fields are not required", () => {
       nextCursor: "10",
     });
   });
+
+  test("the digits of numbers beyond 2^53", async () => {
+    const { client } = await serve((response) => {
+      const item = `{"\\u0069d":9007199254740993,"conversationId" : 9007199254740995,"fromBot":false}`;
+      response.setHeader("content-type", "application/json");
+      response.end(
+        `{"items":[${item}],"nextCursor":9007199254740997,"cursor":9007199254740999,"events":[]}`,
+      );
+    });
+    expect(await client.dms.messages("c_1")).toMatchObject({
+      items: [{ id: "9007199254740993", conversationId: "9007199254740995" }],
+      nextCursor: "9007199254740997",
+    });
+    expect(await client.events()).toMatchObject({ cursor: "9007199254740999" });
+  });
 });
 
 describe("what is documented and missing is named by its path", () => {
@@ -202,6 +217,14 @@ describe("what is documented and missing is named by its path", () => {
 
   test("the id of what was sent", async () => {
     const { client } = await serve(json(201, { conversationId: "c_1", createdAt: "" }));
+    expect(await invalid(client.dms.send("c_1", { text: "hi" }))).toContain("id");
+  });
+
+  test.each(["1e400", "9007199254740993e0", "1.5"])("an id of %s", async (id) => {
+    const { client } = await serve((response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(`{"id":${id}}`);
+    });
     expect(await invalid(client.dms.send("c_1", { text: "hi" }))).toContain("id");
   });
 

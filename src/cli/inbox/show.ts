@@ -1,3 +1,4 @@
+import { parseJson } from "../../core/json.ts";
 import { printable } from "../../core/safe-text.ts";
 import type { EventDetails, StepRecord } from "../../inbox/admin.ts";
 import { ownCommand, readArguments, UsageError } from "../command.ts";
@@ -88,7 +89,7 @@ function content(body: string | undefined): string {
 
 function pretty(body: string): string {
   try {
-    return JSON.stringify(JSON.parse(body), null, 2);
+    return JSON.stringify(parseJson(body), null, 2);
   } catch {
     return body;
   }
