@@ -275,7 +275,7 @@ async function openBot() {
       asked.resolve();
       await mayAnswer.promise;
       const rest = log.filter(({ id }) => since === null || Number(id) > Number(since));
-      const events = rest.slice(0, 50);
+      const events = rest.slice(0, Number(searchParams.get("limit")));
       return Response.json({ events, cursor: events.at(-1)?.id ?? since ?? "" });
     },
   });
@@ -376,4 +376,21 @@ describe("a batch with one broken event", () => {
     expect(runs.toSorted()).toEqual(["1", "3"]);
     expect(await bot.inbox.stats()).toMatchObject({ dead: 1, done: 2 });
   });
+});
+
+test("a delivery that is too complex is refused, and its events come from the log one by one", async () => {
+  const { log, runs, bot, answer, deliver } = await openBot();
+  const events = Array.from({ length: 12 }, (_, n) => {
+    const fields = Array.from({ length: 1_000 }, (_, field) => [`${n}_${field}`, 0]);
+    return { ...follow(`${n + 1}`), ...Object.fromEntries(fields) };
+  });
+  log.push(...events);
+  expect(await deliver(events)).toBe(413);
+  // A whole page is as complex as the delivery, so a page with a single event follows.
+  for (let pages = 0; pages < 30 && runs.length < events.length; pages++) {
+    await answer();
+    await bot.idle();
+  }
+  expect(runs).toEqual(events.map(({ id }) => id));
+  expect(await bot.inbox.stats()).toMatchObject({ pending: 0, dead: 0 });
 });

@@ -15,7 +15,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   SIGNATURE_MISMATCH:
     "Copy the secret from the portal to `SERVICE_WEBHOOK_SECRET`, or configure the proxy not to change bodies.",
   BODY_INVALID: "Check that your service-bot version supports the platform.",
+  BODY_ENCODED: "Turn off compression of requests in the proxy.",
   BODY_TOO_LARGE: "If the platform sent the body, raise `MAX_BODY_BYTES`.",
+  BODY_TOO_COMPLEX: "If your own service sent the body, send fewer events at once.",
   BODY_INCOMPLETE: "If this happens often, check the proxy's timeouts and limits.",
   BODY_TIMEOUT: "Check the network, or configure the proxy to buffer requests.",
   BODY_FRAGMENTED: "Configure the proxy to buffer requests.",

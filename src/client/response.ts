@@ -1,7 +1,9 @@
 import { parseJson } from "../core/json.ts";
+import { isTooComplex } from "../core/json-bounds.ts";
 import { scrubber } from "../core/safe-text.ts";
 import { decodeUtf8 } from "../core/utf8.ts";
 import { ServiceBotError } from "../errors.ts";
+import { BodyUnreadable, decodeContent, tooLong } from "./content-coding.ts";
 import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
 import type { ApiResponse } from "./transport.ts";
@@ -38,16 +40,18 @@ export async function readAnswer(
     throw toError(body, response, request, now);
   }
   // The status is still useful if the body is unreadable.
-  const { text } = await readText(response, MAX_ERROR_BYTES).catch(() => ({ text: "" }));
-  throw toError(parseOrText(text), response, request, now);
+  const body = await readBody(response, MAX_ERROR_BYTES).catch(() => Buffer.alloc(0));
+  throw toError(parseOrText(decodeUtf8(body)), response, request, now);
 }
 
 async function readJson(response: ApiResponse, request: string): Promise<unknown> {
   const type = response.headers.get("content-type");
-  const { text, isWhole } = await readText(response, MAX_ANSWER_BYTES);
-  if (!isWhole) {
-    throw invalid(request, `the response is longer than ${MAX_ANSWER_BYTES} bytes.`);
-  }
+  const bytes = await readBody(response, MAX_ANSWER_BYTES).catch((error: unknown) => {
+    if (!(error instanceof BodyUnreadable)) throw error;
+    throw invalid(request, `the response ${error.message}.`);
+  });
+  if (isTooComplex(bytes)) throw invalid(request, "the response has too many values for its size.");
+  const text = decodeUtf8(bytes);
   if (text === "") return undefined;
   if (mayBeJson(type)) {
     try {
@@ -58,7 +62,7 @@ async function readJson(response: ApiResponse, request: string): Promise<unknown
   }
   const what = /^\s*</.test(text)
     ? "a web page instead of JSON"
-    : `not JSON (${type === null ? "without a content type" : type.slice(0, 100)})`;
+    : `not JSON (${describeType(response)})`;
   const origin = "Check SERVICE_BASE_URL.";
   throw invalid(request, `the response (${response.status}) is ${what}. ${origin}`);
 }
@@ -189,20 +193,28 @@ function mayBeJson(contentType: string | null): boolean {
   return type === "" || type === "text/plain" || /^\w+\/([\w.-]+\+)?json$/.test(type);
 }
 
-/** Reads up to `maxBytes` bytes of a body. If the body is longer, cancels it and closes its connection. */
-async function readText(
-  response: ApiResponse,
-  maxBytes: number,
-): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+/** Describes a body that is not JSON by its headers. */
+function describeType({ headers }: ApiResponse): string {
+  const type = headers.get("content-type")?.slice(0, 100) ?? "without a content type";
+  const coding = headers.get("content-encoding");
+  return coding === null ? type : `${type}, Content-Encoding: ${coding.slice(0, 50)}`;
+}
+
+/**
+ * Reads and decodes a body. If the body is too long, cancels it and closes its connection.
+ *
+ * @throws {BodyUnreadable}
+ */
+async function readBody({ body, coding = "" }: ApiResponse, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop early cancels the stream.
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) return { text: decodeUtf8(Buffer.concat(chunks)), isWhole: false };
+    if (bytes > maxBytes) throw tooLong(maxBytes);
     chunks.push(chunk);
   }
-  return { text: decodeUtf8(Buffer.concat(chunks)), isWhole: true };
+  return await decodeContent(Buffer.concat(chunks), coding, maxBytes);
 }
 
 function parseOrText(body: string): unknown {

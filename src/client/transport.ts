@@ -11,6 +11,8 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
+  /** `Content-Encoding` of the body. Absent if the transport decodes bodies, as `fetch` does. */
+  readonly coding?: string;
 }
 
 /** The part of a request that is sent. */
@@ -100,5 +102,6 @@ function toResponse(message: IncomingMessage): ApiResponse {
     const value = headers[name];
     return value === undefined ? null : String(value);
   };
-  return { status: statusCode, headers: { get }, body: message };
+  const coding = headers["content-encoding"] ?? "";
+  return { status: statusCode, headers: { get }, body: message, coding };
 }

@@ -10,7 +10,7 @@ export type LaneOf = (event: AnyEvent) => string;
 /** Returns the default lane: the conversation for messages, the post for activity on a post, the user for follows. */
 export function defaultLane(event: AnyEvent): string {
   // Read by field rather than by type, so that types newer than this version also get a lane.
-  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+  const payload: Readonly<Record<string, unknown>> = Object(event.payload);
   const conversation = conversationOf(event);
   if (conversation !== undefined) return `dm:${conversation}`;
   const { username }: { username?: unknown } = Object(payload["actor"]);
@@ -37,7 +37,7 @@ export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
 }
 
 export function conversationOf(event: AnyEvent): string | undefined {
-  const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
+  const { conversationId }: Readonly<Record<string, unknown>> = Object(event.payload);
   return idText(conversationId);
 }
 
@@ -47,7 +47,7 @@ export function conversationOf(event: AnyEvent): string | undefined {
  */
 export function actorOf(event: AnyEvent): string | undefined {
   // Read by field rather than by type, so that types newer than this version also have an actor.
-  const { actor, from }: Readonly<Record<string, unknown>> = { ...event.payload };
+  const { actor, from }: Readonly<Record<string, unknown>> = Object(event.payload);
   const { username }: { readonly username?: unknown } = { ...Object(actor ?? from) };
   return typeof username === "string" && username !== "" ? username : undefined;
 }

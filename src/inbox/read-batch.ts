@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { traceIdOf } from "../core/trace.ts";
 import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
@@ -70,7 +70,7 @@ function unusable(
   // An event without a usable id gets an id from its content, so that duplicates are still detected. It must not keep
   // an id that looks like one of the bot's own, because it would count as a duplicate of that event.
   const isKept = known.id !== undefined && !isLong(known.id) && !isOwn(known.id);
-  const id = isKept ? known.id : `invalid:${hash(body)}`;
+  const id = isKept ? known.id : `invalid:${digest(body)}`;
   const type = shorten(known.type ?? "invalid");
   return { id, type, lane: "invalid", ord: orderKey(id), body, unusable: reason };
 }
@@ -82,9 +82,9 @@ function isLong(key: string): boolean {
 
 /** Shortens a long key and appends a hash of the whole key, so that long keys stay distinct. */
 function shorten(key: string): string {
-  return isLong(key) ? `${key.slice(0, 64)}…${hash(key)}` : key;
+  return isLong(key) ? `${key.slice(0, 64)}…${digest(key)}` : key;
 }
 
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+function digest(text: string): string {
+  return hash("sha256", text, "hex").slice(0, 32);
 }

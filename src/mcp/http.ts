@@ -5,6 +5,7 @@ import type { Fetch } from "../client/transport.ts";
 import { hostCheck, loopbackNames, normalHost, tokenProblem } from "../core/addresses.ts";
 import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { isTooComplex } from "../core/json-bounds.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/platform-contract.ts";
 import { readRoute } from "../core/request-target.ts";
@@ -176,6 +177,7 @@ export class McpHttp {
     call.bytes = bytes.byteLength;
     this.#underWay.bytes += call.bytes;
     call.isAdmitted = true;
+    if (isTooComplex(bytes)) return refusal(413, "The message has too many values for its size.");
     const parsedBody = parse(bytes);
     if (parsedBody === undefined) return refusal(400, "The body is not JSON.", {}, -32_700);
     const { method, headers, url } = request;

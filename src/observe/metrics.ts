@@ -70,7 +70,9 @@ const answers = [
   ["400", "SIGNATURE_STALE"],
   ["401", "SIGNATURE_MISMATCH"],
   ["400", "BODY_INVALID"],
+  ["415", "BODY_ENCODED"],
   ["413", "BODY_TOO_LARGE"],
+  ["413", "BODY_TOO_COMPLEX"],
   ["503", "INBOX_FULL"],
   ["503", "STORE_UNAVAILABLE"],
 ] as const;

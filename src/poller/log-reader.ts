@@ -5,7 +5,7 @@ import type { EventPage } from "../client/resources.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace } from "../core/trace.ts";
-import { ServiceBotError } from "../errors.ts";
+import { hasCode, ServiceBotError } from "../errors.ts";
 import { idFamily, idText, orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { textOf } from "../events/parse.ts";
@@ -199,9 +199,17 @@ export class LogReader {
     }
   }
 
-  #fetch(since: string | undefined, signal: AbortSignal): Promise<EventPage> {
+  /** Fetches a page. If the page is too large or too complex, its first event alone may be readable. */
+  async #fetch(since: string | undefined, signal: AbortSignal): Promise<EventPage> {
     const { client } = this.#options;
-    return client.events({ since, limit: PAGE_LIMIT }, { signal, purpose: this.#purpose() });
+    const fetch = (limit: number) =>
+      client.events({ since, limit }, { signal, purpose: this.#purpose() });
+    try {
+      return await fetch(PAGE_LIMIT);
+    } catch (error) {
+      if (!hasCode(error, "API_INVALID_RESPONSE")) throw error;
+      return await fetch(1);
+    }
   }
 
   #newGroup(): PageGroup {

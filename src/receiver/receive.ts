@@ -1,5 +1,6 @@
 import { type BodyBounds, BodyError } from "../core/body.ts";
 import type { Clock } from "../core/clock.ts";
+import { isTooComplex, maxEventsIn } from "../core/json-bounds.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../core/trace.ts";
 import { decodeUtf8 } from "../core/utf8.ts";
@@ -169,17 +170,18 @@ export class Receiver {
     // use it to add spans to other traces.
     const parent = readTraceparent(headers[TRACEPARENT_HEADER]);
     const { secretIndex } = verdict;
-    const delivery = { body, count: headers[EVENT_COUNT_HEADER], started, secretIndex };
+    const delivery = { headers, body, started, secretIndex };
     return await this.#trace(parent, (work) => {
       return this.#store({ ...delivery, trace: work?.trace ?? parent ?? newTrace(), work });
     });
   }
 
-  async #store({ body, count, started, secretIndex, trace, work }: Delivery): Promise<Answer> {
+  async #store({ headers, body, started, secretIndex, trace, work }: Delivery): Promise<Answer> {
     const { bot, inbox, laneOf, clock, steady = clock } = this.#options;
+    if (isTooComplex(body, maxEventsIn(body))) return this.#refuse(tooComplex);
     const wire = readBody(body);
-    if (wire === undefined) return this.#refuse(noEvents);
-    this.#checkCount(count, wire.events.length);
+    if (wire === undefined) return this.#refuse(isEncoded(headers) ? encoded : noEvents);
+    this.#checkCount(headers[EVENT_COUNT_HEADER], wire.events.length);
     try {
       const batch = readBatch(wire.events, laneOf, wire.texts);
       this.#requireOpen();
@@ -217,7 +219,8 @@ export class Receiver {
     { status, code, message }: RefusedSignature,
     headers: Incoming["headers"],
   ): Promise<Answer> {
-    const answer = failure(status, code, message);
+    const hint = code === "SIGNATURE_MISMATCH" && isEncoded(headers) ? ` ${ENCODED}` : "";
+    const answer = failure(status, code, message + hint);
     if (this.#isProbe(headers)) return Promise.resolve(this.#refuse(answer, { isProbe: true }));
     return this.#trace(undefined, async () => this.#refuse(answer));
   }
@@ -296,9 +299,8 @@ export class Receiver {
 
 /** A delivery with a valid signature. */
 interface Delivery {
+  readonly headers: Incoming["headers"];
   readonly body: Uint8Array;
-  /** Value of `X-Service-Event-Count`. */
-  readonly count: string | readonly string[] | undefined;
   readonly started: number;
   /** Index of the secret that signed the delivery. */
   readonly secretIndex: number;
@@ -329,6 +331,18 @@ function refuseMethod(incoming: Incoming): Answer {
 
 const noEvents = failure(400, "BODY_INVALID", 'The body must be JSON of the form {"events":[…]}.');
 
+const ENCODED =
+  "The body has a Content-Encoding, but the platform signs and sends plain JSON. Turn off compression of requests in " +
+  "the proxy.";
+
+const encoded = failure(415, "BODY_ENCODED", ENCODED, { "accept-encoding": "identity" });
+
+const tooComplex = failure(
+  413,
+  "BODY_TOO_COMPLEX",
+  "The body has too many events, values or field names for its size.",
+);
+
 const inboxFull = failure(
   503,
   "INBOX_FULL",
@@ -350,6 +364,10 @@ function readBody(body: Uint8Array): WireEvents | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isEncoded({ "content-encoding": coding = "" }: Incoming["headers"]): boolean {
+  return coding !== "" && coding !== "identity";
 }
 
 /** Parses `X-Service-Event-Count`. Returns `undefined` if the header is absent, duplicated or not a number. */

@@ -307,6 +307,25 @@ test("a message of more than 8 MiB is answered 413, whether it says so or not, a
   expect((await post(padded(inLines))).status).toBe(200);
 });
 
+test("a message of a million small values is answered 413", async () => {
+  const { send } = await served();
+  const list = JSON.stringify({ ...LIST, params: { _meta: { more: Array(500_000).fill([]) } } });
+  expect((await send(list)).status).toBe(413);
+});
+
+test("a text cut inside a UTF-8 character does not make a message unreadable", async () => {
+  const { mcp, platform } = await served();
+  const { params } = INITIALIZE;
+  const text = JSON.stringify({
+    ...INITIALIZE,
+    params: { ...params, clientInfo: { name: "caf#", version: "1" } },
+  });
+  const body = Buffer.from(text.replace("#", "\xc3"), "latin1");
+  const headers = { ...JSON_HEADERS, Authorization: `Bearer ${platform.apiKey}` };
+  const request = new Request("http://localhost/mcp", { method: "POST", headers, body });
+  expect((await mcp.fetch(request)).status).toBe(200);
+});
+
 describe("a client of 2025", () => {
   test("needs no session, because requests are independent", async () => {
     const { post } = await served();

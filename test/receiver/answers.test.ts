@@ -187,8 +187,19 @@ const refused: readonly Row[] = [
   {
     name: "a body in gzip, which nobody unpacks",
     request: delivery(gzipSync(batchOf("1")), { headers: { "content-encoding": "gzip" } }),
-    status: 400,
-    code: "BODY_INVALID",
+    status: 415,
+    code: "BODY_ENCODED",
+  },
+  {
+    name: "a body in gzip, signed before it was packed",
+    request: delivery(gzipSync(batchOf("1")), {
+      headers: {
+        "content-encoding": "gzip",
+        "x-service-signature": sign(batchOf("1"), secret, now),
+      },
+    }),
+    status: 401,
+    code: "SIGNATURE_MISMATCH",
   },
   {
     name: "a body one byte over the limit",

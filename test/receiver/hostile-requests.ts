@@ -139,6 +139,7 @@ export const shapes: readonly Row[] = [
     "400 BODY_INVALID",
   ],
   ["half a million brackets", delivery("[".repeat(500_000)), "400 BODY_INVALID"],
+  ["a million brackets", delivery("[".repeat(1_000_000)), "413 BODY_TOO_COMPLEX"],
   [
     "half a million brackets, closed",
     delivery(`${"[".repeat(500_000)}${"]".repeat(500_000)}`),
@@ -157,6 +158,21 @@ export const batches: readonly Row[] = [
   ["elements that are no objects", events(null, 5, "x", [], {}, true), "200 6 new"],
   ["the same nonsense twice", events("nonsense", "nonsense"), "200 1 new, 1 known"],
   ["ten thousand empty elements", events(...Array(10_000).fill([[]])), "200 1 new, 9999 known"],
+  ["340,000 empty events", events(...Array(340_000).fill({})), "413 BODY_TOO_COMPLEX"],
+  ["500,000 numbers as events", events(...Array(500_000).fill(0)), "413 BODY_TOO_COMPLEX"],
+  [
+    "250,000 lists in one event",
+    events({ ...follow("v1"), list: Array(300_000).fill([]) }),
+    "413 BODY_TOO_COMPLEX",
+  ],
+  [
+    "100,000 different field names",
+    events({
+      ...follow("v2"),
+      ...Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [n, 0])),
+    }),
+    "413 BODY_TOO_COMPLEX",
+  ],
   ["one id twice", events(follow("d1"), follow("d1")), "200 1 new, 1 known"],
   ["one id with two contents", events(follow("d2"), { id: "d2" }), "200 1 new, 1 known"],
   ...[7, null, true, {}, ["id"], "", undefined].map(
@@ -215,17 +231,20 @@ export const batches: readonly Row[] = [
 ];
 
 export const encodings: readonly Row[] = [
-  ["gzip", encoded("gzip", gzipSync(body)), "400 BODY_INVALID"],
-  ["Brotli", encoded("br", brotliCompressSync(body)), "400 BODY_INVALID"],
-  ["deflate", encoded("deflate", deflateSync(body)), "400 BODY_INVALID"],
-  ["gzip that claims to be twice", encoded("gzip, gzip", gzipSync(body)), "400 BODY_INVALID"],
+  ["gzip", encoded("gzip", gzipSync(body)), "415 BODY_ENCODED"],
+  ["Brotli", encoded("br", brotliCompressSync(body)), "415 BODY_ENCODED"],
+  ["deflate", encoded("deflate", deflateSync(body)), "415 BODY_ENCODED"],
+  ["gzip that claims to be twice", encoded("gzip, gzip", gzipSync(body)), "415 BODY_ENCODED"],
   [
     "gzip, signed before it was packed",
     { ...encoded("gzip", gzipSync(body)), headers: { "x-service-signature": good } },
     "401 SIGNATURE_MISMATCH",
   ],
-  ["a bomb of gzip", encoded("gzip", gzipSync(Buffer.alloc(64 * MEBIBYTE))), "400 BODY_INVALID"],
+  ["a bomb of gzip", encoded("gzip", gzipSync(Buffer.alloc(64 * MEBIBYTE))), "415 BODY_ENCODED"],
   ["plain text that claims to be gzip", encoded("gzip", Buffer.from(batchOf("g1"))), "200 1 new"],
+  ["other text that claims to be gzip", encoded("gzip", Buffer.from("{}")), "415 BODY_ENCODED"],
+  ["noise that claims to be nothing", encoded("identity", gzipSync(body)), "400 BODY_INVALID"],
+  ["an unknown coding", encoded("x", Buffer.from("{")), "415 BODY_ENCODED"],
   ["chunks", one("k1", { chunked: true }), "200 1 new"],
   ["a chunk whose size is no number", chunked("zz", body, "0", "", ""), "400"],
   ["a chunk whose size is too large", chunked("fffffffffffffffff", body, "0", "", ""), "400"],

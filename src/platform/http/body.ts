@@ -1,4 +1,5 @@
 import { BodyBudget, BodyError, type BodyProblem, readWebBody } from "../../core/body.ts";
+import { isTooComplex } from "../../core/json-bounds.ts";
 import type * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 
@@ -44,6 +45,9 @@ export async function readJson(
   }
   const bytes = await readBytes(request, limit);
   onBytes(bytes);
+  if (isTooComplex(bytes)) {
+    throw new PlatformError(413, "TOO_LARGE", "The body has too many values for its size.");
+  }
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {

@@ -92,6 +92,13 @@ test("a body of 1 MB is read, and a larger body gets 413", async () => {
   expect(over.body.error.code).toBe("TOO_LARGE");
 });
 
+test("a body of a million small values gets 413", async () => {
+  const platform = await runPlatform();
+  const body = { text: "hi", x: Array(340_000).fill([]) };
+  const { status, body: refused } = await request(platform, "POST", "/api/v1/posts", { body });
+  expect([status, refused.error.code]).toEqual([413, "TOO_LARGE"]);
+});
+
 test("a path that cannot be decoded gets 400", async () => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "GET", "/api/v1/posts/%E0%A4%A");

@@ -22,7 +22,9 @@ const byCode: Readonly<Record<string, Remedy>> = {
     view: "webhook",
   },
   BODY_INVALID: { text: 'Send JSON of the form {"events":[…]}, each with id, type and payload.' },
+  BODY_ENCODED: { text: "Turn off compression of requests in the proxy." },
   BODY_TOO_LARGE: { text: "Send fewer events at once, or raise the bot's MAX_BODY_BYTES." },
+  BODY_TOO_COMPLEX: { text: "Send fewer events at once, or simpler ones." },
   BODY_ALREADY_PARSED: {
     text: "Mount bot.middleware() before express.json() and other body parsers.",
   },
