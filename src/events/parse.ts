@@ -85,7 +85,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const NO_ID = "must be an integer or a non-empty string of valid characters";
+const NO_ID =
+  "must be an integer or a non-empty string without lone surrogates or replacement characters";
 
 /**
  * Rejects lone surrogates, and the replacement character that stands for invalid bytes. Different ids would become the
