@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { traceIdOf } from "../core/trace.ts";
 import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
@@ -6,12 +5,7 @@ import { isOwn } from "../events/own.ts";
 import { MAX_DEPTH, parseEvent, textOf } from "../events/parse.ts";
 import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
-
-/**
- * Limit for ids, types and lanes, in bytes. They are indexed, and index entries have a limit. Without this check, a
- * longer event would make its batch fail forever.
- */
-const MAX_KEY_BYTES = 512;
+import { digest, isLongKey, MAX_KEY_BYTES, shortenKey } from "./stored-text.ts";
 
 const OWN_NAME = "starts with a prefix reserved for the bot's own events";
 
@@ -51,12 +45,12 @@ function readEvent(raw: unknown, laneOf: LaneOf, text: string | undefined): NewE
   if (body === undefined) return unusable({ id, type }, raw, TOO_DEEP);
   const own = isOwn(id) ? "id" : isOwn(type) ? "type" : undefined;
   if (own !== undefined) return unusable({ id, type }, raw, `${own}: ${OWN_NAME}`);
-  const long = isLong(id) ? "id" : isLong(type) ? "type" : undefined;
+  const long = isLongKey(id) ? "id" : isLongKey(type) ? "type" : undefined;
   if (long !== undefined) {
     return unusable({ id, type }, raw, `${long}: longer than ${MAX_KEY_BYTES} bytes`);
   }
   const { event } = parsed;
-  return { id, type, lane: shorten(laneOf(event)), ord: orderKey(id), body, event };
+  return { id, type, lane: shortenKey(laneOf(event)), ord: orderKey(id), body, event };
 }
 
 function unusable(
@@ -69,22 +63,8 @@ function unusable(
   const body = textOf(raw) ?? "";
   // An event without a usable id gets an id from its content, so that duplicates are still detected. It must not keep
   // an id that looks like one of the bot's own, because it would count as a duplicate of that event.
-  const isKept = known.id !== undefined && !isLong(known.id) && !isOwn(known.id);
+  const isKept = known.id !== undefined && !isLongKey(known.id) && !isOwn(known.id);
   const id = isKept ? known.id : `invalid:${digest(body)}`;
-  const type = shorten(known.type ?? "invalid");
+  const type = shortenKey(known.type ?? "invalid");
   return { id, type, lane: "invalid", ord: orderKey(id), body, unusable: reason };
-}
-
-function isLong(key: string): boolean {
-  // Each UTF-16 unit takes at most three bytes in UTF-8.
-  return key.length > MAX_KEY_BYTES / 3 && Buffer.byteLength(key) > MAX_KEY_BYTES;
-}
-
-/** Shortens a long key and appends a hash of the whole key, so that long keys stay distinct. */
-function shorten(key: string): string {
-  return isLong(key) ? `${key.slice(0, 64)}…${digest(key)}` : key;
-}
-
-function digest(text: string): string {
-  return hash("sha256", text, "hex").slice(0, 32);
 }

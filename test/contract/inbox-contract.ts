@@ -14,6 +14,7 @@ import { lookContract } from "./inbox-look.ts";
 import { retentionContract } from "./inbox-retention.ts";
 import { roomsContract } from "./inbox-rooms.ts";
 import { statesLookContract } from "./inbox-states-look.ts";
+import { textsContract } from "./inbox-texts.ts";
 import { timersContract } from "./inbox-timers.ts";
 import { waitsContract } from "./inbox-waits.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
@@ -549,6 +550,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     advanceContract(open);
     effectsContract(open);
     timersContract(open);
+    textsContract(open);
     roomsContract(open);
     historyContract(open);
     lookContract(open);

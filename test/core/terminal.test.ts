@@ -36,6 +36,10 @@ describe("a text from outside", () => {
   test("shows a character beyond U+FFFF as JSON does", () => {
     expect(printable("a\u{e0041}b")).toBe("a\\udb40\\udc41b");
   });
+
+  test("shows lone surrogates apart, which a terminal would show as one character", () => {
+    expect(printable("a\ud800 \udfff\u{1f600}")).toBe("a\\ud800 \\udfff\u{1f600}");
+  });
 });
 
 test("colours of our own stay, and no other sequence does", () => {

@@ -36,3 +36,4 @@ export {
   writeRestoreMark,
 } from "../../src/inbox/restore-mark.ts";
 export type { Candidacy, Shared, Topic } from "../../src/inbox/shared.ts";
+export { fromStored, shortenKey, toStored } from "../../src/inbox/stored-text.ts";

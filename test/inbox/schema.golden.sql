@@ -1,4 +1,4 @@
--- user_version 6, auto_vacuum 2
+-- user_version 7, auto_vacuum 2
 
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
 

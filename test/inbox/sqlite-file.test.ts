@@ -3,6 +3,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   statSync,
@@ -126,6 +127,99 @@ describe("the file", () => {
     const inbox = open(file);
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "1", trace: undefined }]);
     expect((await inbox.admin.show("1")).trace).toBeUndefined();
+  });
+
+  test.each(["a\0b", "a\u001a0000", "\u001a", "\u001a\u001a", "plain", "é 😀"])(
+    "of an earlier version finds what it stored under %j",
+    async (text) => {
+      const file = join(temporaryFolder(), "bot.db");
+      look(file, (db) => {
+        for (const name of readdirSync(SQLITE_SCHEMA).sort().slice(0, 6))
+          db.exec(readFileSync(join(SQLITE_SCHEMA, name), "utf8"));
+        const insert = (table: string, row: Readonly<Record<string, string | number>>) => {
+          const names = Object.keys(row);
+          const places = names.map((name) => `@${name}`);
+          db.prepare(`INSERT INTO ${table} (${names.join()}) VALUES (${places.join()})`).run(row);
+        };
+        const event = { lane: text, ord: text, type: text, body: "{}", source: "webhook" };
+        insert("event", { ...event, id: text, state: "dead", received_at: 1, done_at: 1 });
+        insert("event", { ...event, id: "2", state: "pending", received_at: 1 });
+        insert("attempt", { event_id: text, fence: 1, number: 1, outcome: "dead", ended_at: 1 });
+        const step = { name: text, state: "done", request: "{}", fence: 1, started_at: 1 };
+        insert("step", { ...step, event_id: text, ref: text });
+        insert("lane", { key: text, done_ord: text, done_at: 1 });
+        insert("resting_lane", { key: `resting ${text}`, done_ord: text, done_at: 1 });
+        insert("webhook_type", { type: text });
+        insert("state", { key: text, value: "1", version: text, updated_at: 1 });
+        insert("timer", {
+          lane: text,
+          name: text,
+          key: text,
+          due_at: 1,
+          event_id: text,
+          body: "{}",
+        });
+        insert("cursor", { name: "events", position: text });
+        db.pragma("user_version = 6");
+      });
+      const inbox = open(file);
+      const known = { id: text, lane: text, ord: text, type: text, body: "{}" };
+      expect(await inbox.put([known], "webhook")).toMatchObject({ stored: [], duplicates: 1 });
+      expect(await inbox.admin.show(text)).toMatchObject({
+        ...{ id: text, lane: text, type: text, state: "dead" },
+        history: [{ outcome: "dead" }],
+        steps: [{ name: text, ref: text }],
+      });
+      expect(await inbox.claimedRefs([text])).toEqual(new Set([text]));
+      expect(await inbox.webhookTypes()).toEqual(new Set([text]));
+      expect(await inbox.cursor("events")).toBe(text);
+      expect(await inbox.states([text])).toMatchObject([{ key: text, version: text }]);
+      const name = { lane: text, name: text, key: text };
+      expect(await inbox.timers(name)).toMatchObject([{ ...name, eventId: text }]);
+      // The lanes still know what is done, so an earlier event is late.
+      const early = { ...known, id: "3", ord: "" };
+      await inbox.put(
+        [
+          { ...early, ord: "\u0001" },
+          { ...early, id: "4", lane: `resting ${text}`, ord: "\u0001" },
+        ],
+        "poll",
+      );
+      const claims = await inbox.claim(5, 1_000);
+      expect(new Map(claims.map(({ id, late }) => [id, late]))).toEqual(
+        new Map([
+          ["3", true],
+          ["4", true],
+        ]),
+      );
+    },
+  );
+
+  test("keeps lanes apart across restarts and crashes, even if only lone surrogates differ", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const lanes = ["\ud800", "\ud801", "\ufffd"];
+    const before = open(file);
+    const events = lanes.map((lane, n) => ({ ...message(`5${n}`), lane }));
+    await before.put(events, "webhook");
+    for (const claim of await before.claim(2, 600_000)) {
+      if (claim.lane === "\ud800") await before.complete(claim);
+    }
+    await before.close();
+
+    const after = open(file);
+    await after.put(
+      lanes.map((lane, n) => ({ ...message(`4${n}`), lane })),
+      "poll",
+    );
+    const claims = await after.claim(5, 600_000);
+    expect(new Map(claims.map(({ lane, id, late }) => [lane, [id, late]]))).toEqual(
+      new Map([
+        ["\ud800", ["40", true]],
+        ["\ud801", ["41", false]],
+        ["\ufffd", ["42", false]],
+      ]),
+    );
+    expect((await after.admin.show("51")).history).toMatchObject([{ outcome: "crashed" }]);
   });
 
   test("of a newer version is refused, with the way out", () => {

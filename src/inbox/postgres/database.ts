@@ -3,6 +3,7 @@ import { hasCode, ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
 import type { StorageReport } from "../admin.ts";
 import type { Dialect, Script, SqlStore } from "../sql/store.ts";
+import { packValue, unpackRow } from "../stored-text.ts";
 import { dialect } from "./dialect.ts";
 import {
   asStoreError,
@@ -14,10 +15,8 @@ import {
   isOfTheServer,
   numbersFor,
   type Pool,
-  packValues,
   type Result,
   Sockets,
-  unpackRow,
 } from "./driver.ts";
 
 export interface DatabaseOptions {
@@ -264,14 +263,14 @@ export class Database implements SqlStore {
     values?: readonly unknown[],
   ): Promise<Row[]> {
     const { rows } = await this.#query(connection, text, values);
-    return (rows ?? []).map(unpackRow) as Row[];
+    return (rows ?? []).map((row) => unpackRow(row)) as Row[];
   }
 
   #query(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Result> {
     const made = this.#textOf(text);
     this.#options.onStatement?.(made, values);
     // Given a list of values, even an empty one, the driver prepares the text, which must then be a single statement.
-    return connection.query(made, values.length === 0 ? undefined : packValues(values));
+    return connection.query(made, values.length === 0 ? undefined : values.map(packValue));
   }
 
   #textOf(text: string): string {

@@ -4,7 +4,7 @@ import { type CertificateFault, certificateFaultOf } from "../../core/certificat
 import { codeOf, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { StoreFailure } from "../../observe/channels.ts";
 
-/** Adapter for the `pg` package: the interfaces that the bot uses, text encoding, and errors. */
+/** Adapter for the `pg` package: the interfaces that the bot uses, and errors. */
 
 export interface Connection {
   query(text: string, values?: unknown[]): Promise<Result>;
@@ -121,52 +121,6 @@ export class Sockets {
     this.#cut = true;
     for (const socket of this.#open) socket.destroy();
   }
-}
-
-/**
- * Escape character, which is rare in text and doubled where it occurs. PostgreSQL refuses NUL, and UTF-8 cannot
- * represent lone surrogates. Without escaping, a lane name with such a character would make its batch fail forever.
- */
-const ESCAPE = "\u001a";
-
-/** Characters to escape. With the `u` flag, a surrogate pair is one character and does not match. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
-const UNSTORABLE = /[\0\u001a\ud800-\udfff]/gu;
-
-function toStored(text: string): string {
-  // Nearly all texts need no escape, and this check is cheaper.
-  if (text.isWellFormed() && !text.includes("\0") && !text.includes(ESCAPE)) return text;
-  return text.replace(UNSTORABLE, (character) =>
-    character === ESCAPE
-      ? ESCAPE + ESCAPE
-      : `${ESCAPE}${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
-function fromStored(text: string): string {
-  if (!text.includes(ESCAPE)) return text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for a control character.
-  return text.replace(/\u001a(\u001a|[0-9a-f]{4})/g, (_, rest: string) =>
-    rest === ESCAPE ? ESCAPE : String.fromCharCode(Number.parseInt(rest, 16)),
-  );
-}
-
-/** Escapes the strings and lists of strings among a statement's values. */
-export function packValues(values: readonly unknown[]): unknown[] {
-  return values.map((value) => (Array.isArray(value) ? value.map(pack) : pack(value)));
-}
-
-function pack(value: unknown): unknown {
-  return typeof value === "string" ? toStored(value) : value;
-}
-
-/** Unescapes a row in place. The driver created the row for this call only. */
-export function unpackRow(row: Record<string, unknown>): Record<string, unknown> {
-  for (const name in row) {
-    const value = row[name];
-    if (typeof value === "string") row[name] = fromStored(value);
-  }
-  return row;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { InboxAdmin, InboxStats } from "../admin.ts";
 import type { Effects, StoredTimer, TimerName } from "../effects.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
 import { ABSENT } from "../restore-mark.ts";
+import { shortenKey } from "../stored-text.ts";
 import { SqlAdmin } from "./admin.ts";
 import { FIND_TIMERS } from "./effects.ts";
 import { Reports } from "./reports.ts";
@@ -179,7 +180,11 @@ export abstract class SqlInbox {
 
   /** The next run always finds a direct message on the platform, so its result may be lost. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
-    const values = [...this.#keyOf(claim, name), result, ref ?? null];
+    const values = [
+      ...this.#keyOf(claim, name),
+      result,
+      ref === undefined ? null : shortenKey(ref),
+    ];
     return this.#changeStep(this.#statements.finishStep, values, {
       mayBeLost: ref?.startsWith("dm:") === true,
     });
@@ -194,10 +199,12 @@ export abstract class SqlInbox {
     const { hasOther, adoptStep } = this.#statements;
     const { lockText } = this.#store.dialect;
     const key = this.#keyOf(claim, name);
+    const effect = shortenKey(ref);
     return this.#store.run(function* (): Script<ReconcileResult> {
-      if (lockText !== undefined) yield* query(lockText, ref);
-      if ((yield* query(hasOther, ref, claim.id, name)).length > 0) return "taken";
-      return (yield* query(adoptStep, ...key, result, ref)).length > 0 ? "adopted" : "lost";
+      if (lockText !== undefined) yield* query(lockText, effect);
+      const others = yield* query(hasOther, effect, claim.id, shortenKey(name));
+      if (others.length > 0) return "taken";
+      return (yield* query(adoptStep, ...key, result, effect)).length > 0 ? "adopted" : "lost";
     });
   }
 
@@ -214,8 +221,10 @@ export abstract class SqlInbox {
 
   async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
     const { claimedRefs } = this.#statements;
-    const rows = await this.#store.rows<{ readonly ref: string }>(claimedRefs, [refs]);
-    return new Set(rows.map(({ ref }) => ref));
+    const stored = refs.map(shortenKey);
+    const rows = await this.#store.rows<{ readonly ref: string }>(claimedRefs, [stored]);
+    const claimed = new Set(rows.map(({ ref }) => ref));
+    return new Set(refs.filter((_, nth) => claimed.has(stored[nth] ?? "")));
   }
 
   async cursor(name: string): Promise<string | undefined> {
@@ -312,6 +321,6 @@ export abstract class SqlInbox {
   }
 
   #keyOf({ lane, fence, id }: Claim, name: string): readonly unknown[] {
-    return [lane, this.#owner, fence, id, name];
+    return [lane, this.#owner, fence, id, shortenKey(name)];
   }
 }

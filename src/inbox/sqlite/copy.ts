@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { columnsOf, type Row, type Table } from "../copy.ts";
 import { clearMark, readMark, setMark } from "../sql/marks.ts";
+import { fromStored } from "../stored-text.ts";
 import { History } from "./history.ts";
 import { canonical, takeLock } from "./lock.ts";
 import { openExisting } from "./open.ts";
@@ -74,7 +75,7 @@ export class CopySource {
   *batches(table: Table): Generator<readonly Row[]> {
     let batch: Row[] = [];
     for (const row of this.#db.prepare<[], Row>(selectAll(table)).raw().iterate()) {
-      batch.push(row);
+      batch.push(row.map((cell) => (typeof cell === "string" ? fromStored(cell) : cell)));
       if (batch.length < BATCH) continue;
       yield batch;
       batch = [];

@@ -2,27 +2,33 @@ import type { Database } from "better-sqlite3";
 import type { Effects, StateWrite, StoredState, StoredTimer } from "../effects.ts";
 import type { Claim } from "../inbox.ts";
 import { changesOf, STATE, TIMER, versionOf } from "../sql/effects.ts";
+import { TextStatement } from "./text-statement.ts";
 
 type Texts = string[];
 
 const effectsIn = (db: Database) => ({
-  find: db.prepare<Texts, StoredState>(`SELECT ${STATE} FROM state WHERE key = ?`),
-  version: db.prepare<Texts, string>("SELECT version FROM state WHERE key = ?").pluck(),
-  keep: db.prepare<[key: string, value: string, version: string, now: number]>(
+  find: new TextStatement<Texts, StoredState>(db, `SELECT ${STATE} FROM state WHERE key = ?`),
+  version: new TextStatement<Texts, Pick<StoredState, "version">>(
+    db,
+    "SELECT version FROM state WHERE key = ?",
+  ),
+  keep: new TextStatement<[key: string, value: string, version: string, now: number]>(
+    db,
     `INSERT INTO state (key, value, version, updated_at) VALUES (?, ?, ?, ?)
      ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version,
        updated_at = excluded.updated_at`,
   ),
-  drop: db.prepare<Texts>("DELETE FROM state WHERE key = ?"),
-  setTimer: db.prepare<
+  drop: new TextStatement<Texts>(db, "DELETE FROM state WHERE key = ?"),
+  setTimer: new TextStatement<
     [lane: string, name: string, key: string, dueAt: number, eventId: string, body: string]
   >(
+    db,
     `INSERT INTO timer (lane, name, key, due_at, event_id, body) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (lane, name, key) DO UPDATE SET due_at = excluded.due_at, event_id = excluded.event_id,
        body = excluded.body`,
   ),
-  cancel: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
-  cancelAll: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ?"),
+  cancel: new TextStatement<Texts>(db, "DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
+  cancelAll: new TextStatement<Texts>(db, "DELETE FROM timer WHERE lane = ? AND name = ?"),
 });
 
 /** Reads states, and writes the effects of runs in the transaction that ends the event. */
@@ -40,7 +46,7 @@ export class EffectWriter {
   /** Returns false and writes nothing if a state's version has changed since it was read. */
   write(effects: Effects, claim: Claim, now: number): boolean {
     const changes = changesOf(effects);
-    if (changes.some((change) => this.#sql.version.get(change.key) !== change.version))
+    if (changes.some((change) => this.#sql.version.get(change.key)?.version !== change.version))
       return false;
     for (const change of changes) this.#writeState(change, claim, now);
     for (const { lane, name, key } of effects.cancels) {
@@ -61,10 +67,11 @@ export class EffectWriter {
 
 const timersIn = (db: Database) => ({
   next: db.prepare<[], number | null>("SELECT min(due_at) FROM timer").pluck(),
-  due: db.prepare<[now: number, limit: number], StoredTimer>(
+  due: new TextStatement<[now: number, limit: number], StoredTimer>(
+    db,
     `SELECT ${TIMER} FROM timer WHERE due_at <= ? ORDER BY due_at, lane, name, key LIMIT ?`,
   ),
-  drop: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
+  drop: new TextStatement<Texts>(db, "DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
 });
 
 export class Timers {

@@ -2,8 +2,7 @@ import type { Database } from "better-sqlite3";
 import type { AttemptRecord } from "../admin.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 import { MARK_LANES } from "./lane-memory.ts";
-
-type NamedValues = [Readonly<Record<string, unknown>>];
+import { TextStatement } from "./text-statement.ts";
 
 /** A run, identified by its claim's fence. */
 interface Run {
@@ -13,16 +12,28 @@ interface Run {
 }
 
 const statementsOf = (db: Database) => ({
-  add: db.prepare<NamedValues>(
+  add: new TextStatement<
+    [
+      id: string,
+      fence: number,
+      attempt: number,
+      outcome: AttemptRecord["outcome"],
+      error: string | null,
+      now: number,
+    ]
+  >(
+    db,
     `INSERT OR REPLACE INTO attempt (event_id, fence, number, outcome, error, ended_at)
-     VALUES (@id, @fence, @attempt, @outcome, @error, @now)`,
+     VALUES (?, ?, ?, ?, ?, ?)`,
   ),
-  trim: db.prepare<NamedValues>(
-    `DELETE FROM attempt WHERE event_id = @id AND fence IN (
-       SELECT fence FROM attempt WHERE event_id = @id
+  trim: new TextStatement<[id: string, id: string]>(
+    db,
+    `DELETE FROM attempt WHERE event_id = ? AND fence IN (
+       SELECT fence FROM attempt WHERE event_id = ?
        ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${MAX_HISTORY})`,
   ),
-  leased: db.prepare<[], Run>(
+  leased: new TextStatement<[], Run>(
+    db,
     `SELECT id, fence, attempts + 1 AS attempt FROM event
      WHERE state = 'pending' AND leased_until IS NOT NULL`,
   ),
@@ -52,9 +63,10 @@ const statementsOf = (db: Database) => ({
      ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at
        WHERE coalesce(lane.ready_at, 0) <= ?`,
   ),
-  countCrash: db.prepare<NamedValues>(
-    `UPDATE event SET attempts = @attempt, fence = @fence, crashes = crashes + 1, leased_until = NULL
-     WHERE id = @id`,
+  countCrash: new TextStatement<[attempt: number, fence: number, id: string]>(
+    db,
+    `UPDATE event SET attempts = ?, fence = ?, crashes = crashes + 1, leased_until = NULL
+     WHERE id = ?`,
   ),
 });
 
@@ -75,8 +87,8 @@ export class History {
     error: string | undefined,
     now: number,
   ): void {
-    this.#sql.add.run({ id, fence, attempt, outcome, error: error ?? null, now });
-    this.#sql.trim.run({ id });
+    this.#sql.add.run(id, fence, attempt, outcome, error ?? null, now);
+    this.#sql.trim.run(id, id);
   }
 
   /**
@@ -85,7 +97,7 @@ export class History {
    */
   addCrash({ id, fence, attempt }: Run, now: number): void {
     this.add({ id, fence, attempt }, "crashed", undefined, now);
-    this.#sql.countCrash.run({ id, fence, attempt });
+    this.#sql.countCrash.run(attempt, fence, id);
   }
 
   /**

@@ -5,8 +5,10 @@ import { ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
 import type { DiskMeasures } from "../admin.ts";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
+import { toStored } from "../stored-text.ts";
 import { type GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import type { Lanes } from "./lanes.ts";
+import { TextStatement } from "./text-statement.ts";
 
 /** Events that are stored in one transaction. */
 export interface Batch {
@@ -43,8 +45,8 @@ export class Intake {
   readonly #lanes: Lanes;
   // Values are bound by position, because binding by name would take as long as writing the row.
   readonly #insert: Statement<EventRow>;
-  readonly #moveCursor: Statement<[name: string, position: string]>;
-  readonly #noteType: Statement<[type: string]>;
+  readonly #moveCursor: TextStatement<[name: string, position: string]>;
+  readonly #noteType: TextStatement<[type: string]>;
   /** Types that are definitely in the file. */
   readonly #noted = new Set<string>();
 
@@ -58,11 +60,13 @@ export class Intake {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO NOTHING`,
     );
-    this.#moveCursor = db.prepare(
+    this.#moveCursor = new TextStatement(
+      db,
       `INSERT INTO cursor (name, position) VALUES (?, ?)
        ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
     );
-    this.#noteType = db.prepare(
+    this.#noteType = new TextStatement(
+      db,
       "INSERT INTO webhook_type (type) VALUES (?) ON CONFLICT (type) DO NOTHING",
     );
   }
@@ -143,12 +147,16 @@ export class Intake {
 }
 
 function rowOf(
-  { id, type, lane, ord, body, unusable }: NewEvent,
+  event: NewEvent,
   { source, trace }: Batch,
   now: number,
   fence: number,
   leasedUntil: number | null = null,
 ): EventRow {
+  // The other texts are ASCII or JSON, which escapes every character.
+  const { body, unusable } = event;
+  const [id, lane] = [toStored(event.id), toStored(event.lane)];
+  const [ord, type] = [toStored(event.ord), toStored(event.type)];
   const begunAt = leasedUntil === null ? null : now;
   const run = [trace, fence, leasedUntil, begunAt] as const;
   return unusable === undefined

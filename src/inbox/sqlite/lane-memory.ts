@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 import { type Linked, LinkedSet } from "../../core/churn.ts";
 import type { Claim, NewEvent, Source } from "../inbox.ts";
 import { HeadClaim, type HeadRow } from "../sql/sql-inbox.ts";
+import { TextStatement } from "./text-statement.ts";
 
 /** A claim in this store, with the position of its event. */
 export class PlacedClaim extends HeadClaim {
@@ -74,29 +75,33 @@ const MAX_UNWRITTEN = 10_000;
 const BATCH = 50;
 
 const statementsIn = (db: Database) => ({
-  row: db.prepare<
-    [key: string],
-    { readonly ready_at: number | null; readonly done_ord: string | null }
-  >("SELECT ready_at, done_ord FROM lane WHERE key = ?"),
-  resting: db
-    .prepare<[key: string], string | null>("SELECT done_ord FROM resting_lane WHERE key = ?")
-    .pluck(),
-  write: db.prepare<[key: string, ord: string, at: number]>(
+  row: new TextStatement<[key: string], { ready_at: number | null; done_ord: string | null }>(
+    db,
+    "SELECT ready_at, done_ord FROM lane WHERE key = ?",
+  ),
+  resting: new TextStatement<[key: string], { done_ord: string | null }>(
+    db,
+    "SELECT done_ord FROM resting_lane WHERE key = ?",
+  ),
+  write: new TextStatement<[key: string, ord: string, at: number]>(
+    db,
     `INSERT INTO lane (key, done_ord, done_at) VALUES (?, ?, ?)
      ON CONFLICT (key) DO UPDATE
        SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
   ),
   markLanes: db.prepare<[at: string]>(MARK_LANES),
   // A lane that waits for a retry keeps its time, because order matters more than speed.
-  wake: db.prepare<[key: string, at: number]>(
+  wake: new TextStatement<[key: string, at: number]>(
+    db,
     `INSERT INTO lane (key, ready_at) VALUES (?, ?)
      ON CONFLICT (key) DO UPDATE SET ready_at = coalesce(ready_at, excluded.ready_at)`,
   ),
-  postpone: db.prepare<[key: string, at: number]>(
+  postpone: new TextStatement<[key: string, at: number]>(
+    db,
     `INSERT INTO lane (key, ready_at) VALUES (?, ?)
      ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at`,
   ),
-  rest: db.prepare<[key: string]>("UPDATE lane SET ready_at = NULL WHERE key = ?"),
+  rest: new TextStatement<[key: string]>(db, "UPDATE lane SET ready_at = NULL WHERE key = ?"),
 });
 
 /**
@@ -151,7 +156,7 @@ export class LaneMemory {
     if (known !== undefined) return known;
     const row = this.#sql.row.get(key);
     if (row !== undefined && row.ready_at !== null) return undefined;
-    return this.#add(key, row === undefined ? this.#sql.resting.get(key) : row.done_ord);
+    return this.#add(key, (row ?? this.#sql.resting.get(key))?.done_ord);
   }
 
   /** Takes over a lane that waits in the file. */

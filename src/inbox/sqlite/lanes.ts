@@ -17,6 +17,7 @@ import {
   type PlacedRow,
 } from "./lane-memory.ts";
 import { type ReadyLane, ReadyLanes, rowOf } from "./ready-lanes.ts";
+import { packList, TextStatement } from "./text-statement.ts";
 
 /**
  * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
@@ -59,7 +60,8 @@ const stop = (change: string) =>
   `UPDATE event SET ${change}, attempts = attempts + ?, leased_until = NULL WHERE ${RUNNING}`;
 
 const statementsOf = (db: Database) => ({
-  hasPending: db.prepare<Values>(
+  hasPending: new TextStatement<[lane: string]>(
+    db,
     "SELECT 1 FROM event WHERE lane = +? AND state = 'pending' LIMIT 1",
   ),
   isRunning: db.prepare<Values>(`SELECT 1 FROM event WHERE ${RUNNING}`),
@@ -68,9 +70,12 @@ const statementsOf = (db: Database) => ({
   ),
   extend: db.prepare<Values>(`UPDATE event SET leased_until = ? WHERE ${RUNNING}`),
   endDone: db.prepare<Values>(stop("state = 'done', error = NULL, done_at = ?")),
-  endSkipped: db.prepare<Values>(stop("state = 'done', error = NULL, reason = ?, done_at = ?")),
-  endDead: db.prepare<Values>(stop("state = 'dead', error = ?, done_at = ?")),
-  stop: db.prepare<Values>(stop("error = coalesce(?, error)")),
+  endSkipped: new TextStatement<Values>(
+    db,
+    stop("state = 'done', error = NULL, reason = ?, done_at = ?"),
+  ),
+  endDead: new TextStatement<Values>(db, stop("state = 'dead', error = ?, done_at = ?")),
+  stop: new TextStatement<Values>(db, stop("error = coalesce(?, error)")),
   heal: db.prepare<Values>(
     `INSERT INTO lane (key, ready_at)
      SELECT DISTINCT lane, ? FROM event
@@ -227,7 +232,7 @@ export class Lanes implements TransactionMemory {
 
   heal(now: number): number {
     const leased = [...this.#memory.leased].map(({ key }) => key);
-    return this.#sql.heal.run(now, JSON.stringify(leased)).changes;
+    return this.#sql.heal.run(now, packList(leased)).changes;
   }
 
   /** Writes the rows of up to `limit` lanes that are only in memory. */
@@ -326,11 +331,11 @@ export class Lanes implements TransactionMemory {
       if (this.#sql.isRunning.get(seq, fence) === undefined) return "lost";
       if (!this.#effects.write(effects, claim, now)) return "conflict";
     }
-    const { changes } =
+    const changes =
       error !== undefined
         ? this.#sql.endDead.run(error, now, 1, seq, fence)
         : skipped === undefined
-          ? this.#sql.endDone.run(now, 1, seq, fence)
+          ? this.#sql.endDone.run(now, 1, seq, fence).changes
           : this.#sql.endSkipped.run(skipped, now, 1, seq, fence);
     if (changes === 0) return "lost";
     this.#memory.noteEnd(lane, ord, now);
@@ -342,7 +347,7 @@ export class Lanes implements TransactionMemory {
   #stop(claim: Claim, now: number, attempts: 0 | 1, error: string | null): boolean {
     const seq = this.#laneOf(claim)?.claim?.seq;
     if (seq === undefined) return false;
-    if (this.#sql.stop.run(error, attempts, seq, claim.fence).changes > 0) return true;
+    if (this.#sql.stop.run(error, attempts, seq, claim.fence) > 0) return true;
     this.#letGo(claim, now);
     return false;
   }

@@ -4,6 +4,7 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { makePrivateFile, migrate, migrationsIn } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { refuseMarked } from "../sql/marks.ts";
+import { packValue } from "../stored-text.ts";
 import { type FinishedExchange, finishExchange } from "./exchange.ts";
 import { FileWatch } from "./file-watch.ts";
 import { findLoss } from "./holder.ts";
@@ -102,6 +103,8 @@ function openOnDisk(file: string, bot: object | undefined): OpenFile {
 
 function prepare(db: Database, file: string): void {
   configure(db, file);
+  // Used by a migration. Null stays null.
+  db.function("stored_text", (text) => packValue(text));
   migrate(db, MIGRATIONS, (versions) => tooNew(file, versions));
   execute(db, refuseMarked(dialect, file));
 }

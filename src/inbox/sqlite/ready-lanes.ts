@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 import { SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
 import { type Demand, type Demands, takeSlot } from "./demands.ts";
 import type { Lane, LaneMemory, NewArrival, PlacedRow } from "./lane-memory.ts";
+import { packList, TextStatement } from "./text-statement.ts";
 
 /** A lane that waits in the file. */
 interface LaneRow {
@@ -35,10 +36,12 @@ const MAX_REACH = 64;
 const READY = "SELECT key, ready_at, done_ord FROM lane WHERE ready_at <= +?";
 
 const statementsIn = (db: Database) => ({
-  ready: db.prepare<[now: number, limit: number], LaneRow>(
+  ready: new TextStatement<[now: number, limit: number], LaneRow>(
+    db,
     `${READY} ORDER BY ready_at, key LIMIT +?`,
   ),
-  readyWithin: db.prepare<[now: number, full: string, limit: number], LaneRow>(
+  readyWithin: new TextStatement<[now: number, full: string, limit: number], LaneRow>(
+    db,
     `${READY} AND coalesce((
        SELECT type FROM event WHERE event.lane = lane.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
      ) NOT IN (SELECT value FROM json_each(+?)), true)
@@ -47,7 +50,8 @@ const statementsIn = (db: Database) => ({
   next: db
     .prepare<[], number | null>("SELECT min(ready_at) FROM lane WHERE ready_at IS NOT NULL")
     .pluck(),
-  head: db.prepare<[lane: string], PlacedRow>(
+  head: new TextStatement<[lane: string], PlacedRow>(
+    db,
     `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
      WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
   ),
@@ -129,7 +133,7 @@ export class ReadyLanes {
     const rows =
       fullTypes.length === 0
         ? this.#sql.ready.all(now, limit)
-        : this.#sql.readyWithin.all(now, JSON.stringify(fullTypes), limit);
+        : this.#sql.readyWithin.all(now, packList(fullTypes), limit);
     return rows.map((row) => ({ key: row.key, since: row.ready_at, from: row }));
   }
 

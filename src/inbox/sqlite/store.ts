@@ -2,8 +2,10 @@ import { statSync } from "node:fs";
 import type { Database, Statement } from "better-sqlite3";
 import type { StorageReport } from "../admin.ts";
 import type { Dialect, Query, Script, SqlStore, SqlWriteOptions } from "../sql/store.ts";
+import { packValue, unpackRow } from "../stored-text.ts";
 import type { WriteOptions } from "./group-commit.ts";
 import { readStore } from "./store-error.ts";
+import { packList } from "./text-statement.ts";
 
 const isAnyOf = (column: string, list: string) =>
   `${column} IN (SELECT value FROM json_each(${list}))`;
@@ -146,7 +148,7 @@ function drive<T>(script: Script<T>, run: (query: Query) => unknown[]): T {
  * A prepared statement. Values are bound by position, because binding by name would take as long as writing the row.
  */
 class Prepared {
-  readonly #statement: Statement<unknown[], unknown>;
+  readonly #statement: Statement<unknown[], object>;
   /** The index of the value at each position. 0 is the time. */
   readonly #order: number[] = [];
 
@@ -162,7 +164,9 @@ class Prepared {
 
   /** Returns a query's rows. Empty for other statements. */
   all(values: readonly unknown[], now: number): unknown[] {
-    if (this.#statement.reader) return this.#statement.all(...this.#places(values, now));
+    if (this.#statement.reader) {
+      return this.#statement.all(...this.#places(values, now)).map((row) => unpackRow(row));
+    }
     this.run(values, now);
     return [];
   }
@@ -177,10 +181,8 @@ class Prepared {
   }
 }
 
-/** Encodes a list as JSON. Lone surrogates are replaced, because stored texts contain none. */
 function pack(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  return JSON.stringify(value.map((one) => (typeof one === "string" ? one.toWellFormed() : one)));
+  return Array.isArray(value) ? packList(value) : packValue(value);
 }
 
 /** Detects commits of other connections, for example from `service-bot inbox`. */

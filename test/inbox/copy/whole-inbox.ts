@@ -1,5 +1,5 @@
 import Sqlite from "better-sqlite3";
-import type { Claim } from "../../faces/inbox.ts";
+import { type Claim, fromStored } from "../../faces/inbox.ts";
 import { EVERY_LANE, SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import { keeps, timer } from "../../support/effects.ts";
 import { message } from "../../support/inbox-events.ts";
@@ -8,8 +8,8 @@ const LEASE = 60_000;
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/** Text with characters that one of the stores cannot keep as they are. */
-export const ODD = "a\0b\u001ac\u{1f600}d";
+/** Text with characters that the stores cannot keep as they are. */
+export const ODD = "a\0b\u001ac\u{1f600}d\ud800e";
 
 /**
  * Creates an inbox with every kind of row. "done" has a step, a state and timers. "dead" failed inside a step.
@@ -45,7 +45,7 @@ export async function fillInbox(file: string): Promise<void> {
 }
 
 /**
- * Returns a file's rows by table, including resting lanes. Leaves out the column with the claimed event, because a
+ * Returns a file's rows by table, including resting lanes, with texts as they were before they were stored. Leaves out the column with the claimed event, because a
  * claim ends with its process.
  */
 export function rowsOf(file: string): Record<string, unknown[]> {
@@ -63,8 +63,18 @@ export function rowsOf(file: string): Record<string, unknown[]> {
   const rows = names.map((name) => [
     name,
     db
-      .prepare(`SELECT ${columns.get(name)} FROM ${name === "lane" ? EVERY_LANE : name} ORDER BY 1`)
-      .all(),
+      .prepare<[], Record<string, unknown>>(
+        `SELECT ${columns.get(name)} FROM ${name === "lane" ? EVERY_LANE : name} ORDER BY 1`,
+      )
+      .all()
+      .map((row) =>
+        Object.fromEntries(
+          Object.entries(row).map(([column, value]) => [
+            column,
+            typeof value === "string" ? fromStored(value) : value,
+          ]),
+        ),
+      ),
   ]);
   db.close();
   return Object.fromEntries(rows);
