@@ -83,8 +83,8 @@ function textOf(thrown: unknown, scrub: (text: string) => string): string {
 
 /**
  * Characters that break lines, control a terminal, reverse the writing direction or are invisible: C0 (including ESC),
- * DEL, C1, bidi controls, line and paragraph separators, and lone surrogates. The two joiners are allowed, because emoji
- * and some scripts need them.
+ * DEL, C1, bidi controls, line and paragraph separators, and lone surrogates. The two joiners are allowed, because
+ * emoji and some scripts need them.
  */
 const UNSEEN = "(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]";
 

@@ -45,8 +45,8 @@ export async function fillInbox(file: string): Promise<void> {
 }
 
 /**
- * Returns a file's rows by table, including resting lanes, with texts as they were before they were stored. Leaves out the column with the claimed event, because a
- * claim ends with its process.
+ * Returns a file's rows by table, including resting lanes, with texts as they were before they were stored. Leaves out
+ * the column with the claimed event, because a claim ends with its process.
  */
 export function rowsOf(file: string): Record<string, unknown[]> {
   const db = new Sqlite(file, { readonly: true });
