@@ -10,7 +10,11 @@ export {
 export { PostgresEndings } from "../../src/inbox/postgres/endings.ts";
 export { Backlog } from "../../src/inbox/postgres/intake.ts";
 export { LeaseLedger } from "../../src/inbox/postgres/lease-ledger.ts";
-export { attachPostgres, markDatabase } from "../../src/inbox/postgres/maintenance.ts";
+export {
+  attachPostgres,
+  markDatabase,
+  probePostgres,
+} from "../../src/inbox/postgres/maintenance.ts";
 export { type OpenOptions, openDatabase, readableFrom } from "../../src/inbox/postgres/open.ts";
 export {
   PostgresInbox,

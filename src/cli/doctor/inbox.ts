@@ -205,9 +205,7 @@ export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
       `Unless it is a backup, run SELECT pg_terminate_backend(${pid}).`,
     ),
   );
-  const kept = storage.ok(
-    `PostgreSQL ${printable(version)} stores commits durably (fsync, synchronous_commit)`,
-  );
+  const kept = storage.ok(`PostgreSQL ${printable(version)} stores commits durably`);
   return [kept, ...found];
 }
 

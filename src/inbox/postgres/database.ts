@@ -17,7 +17,9 @@ import {
   type Pool,
   type Result,
   Sockets,
+  withStrictTls,
 } from "./driver.ts";
+import { settle, settleTransaction, TIMEOUT_MS } from "./session.ts";
 
 export interface DatabaseOptions {
   readonly driver: Driver;
@@ -45,7 +47,6 @@ export interface DatabaseOptions {
 /** Any object that runs single statements. */
 export type Queries = Pick<SqlStore, "rows">;
 
-const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
 
 /** Time limit for closing a connection gracefully, in ms. */
@@ -65,9 +66,10 @@ const NOW = "(SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bi
 
 /**
  * Makes the server end the session of a process that stalls inside a transaction, because the transaction would keep
- * its locks. The timeout is set for each transaction, because a pooler may run the next transaction in another session.
+ * its locks. The settings are those of a single transaction, because a pooler may run the next one in another session.
  */
-const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+SET LOCAL idle_in_transaction_session_timeout = 15000`;
 
 const BYTES = `
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_class
@@ -86,12 +88,19 @@ export class Database implements SqlStore {
   readonly #sockets = new Sockets();
   /** Sockets of connections outside the pool. */
   readonly #own = new WeakMap<Client, Socket>();
+  /** Connections whose settings have been checked. */
+  readonly #settled = new WeakSet<Connection>();
+  readonly #timeoutMs: number;
+  #isPooled = false;
+  /** True once a shared session lacks settings. Every statement then runs in a transaction that sets them. */
+  #settlesEach = false;
   #closed = false;
 
   constructor(options: DatabaseOptions) {
     const { driver, url, schema, timeoutMs = TIMEOUT_MS, connections = CONNECTIONS } = options;
     options.deadline?.addEventListener("abort", () => this.#sockets.cut(), { once: true });
     this.#options = options;
+    this.#timeoutMs = timeoutMs;
     this.#settings = {
       connectionString: withStrictTls(url),
       application_name: `service-bot ${schema}`,
@@ -149,10 +158,8 @@ export class Database implements SqlStore {
     return () => clearTimeout(cut);
   }
 
-  rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#connected((connection) =>
-      undisturbed(() => this.#run<Row>(connection, text, values)),
-    );
+  async rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return rowsOf<Row>(await this.#connected((connection) => this.#once(connection, text, values)));
   }
 
   /**
@@ -165,7 +172,8 @@ export class Database implements SqlStore {
     client.on("error", () => undefined);
     try {
       await client.connect();
-      return await this.#run<Row>(client, text, values);
+      await this.#settle(client);
+      return rowsOf<Row>(await this.#once(client, text, values));
     } catch (error) {
       throw asStoreError(error);
     } finally {
@@ -173,16 +181,16 @@ export class Database implements SqlStore {
     }
   }
 
-  write(text: string, values: readonly unknown[]): Promise<number> {
-    return this.#connected((connection) =>
-      undisturbed(async () => (await this.#query(connection, text, values)).rowCount ?? 0),
+  async write(text: string, values: readonly unknown[]): Promise<number> {
+    return (
+      (await this.#connected((connection) => this.#once(connection, text, values))).rowCount ?? 0
     );
   }
 
   /** Runs a script in a transaction. Each statement sees what other transactions have committed before it. */
   run<T>(script: () => Script<T>): Promise<T> {
     return this.#connected((connection) =>
-      undisturbed(() => this.#inTransaction(connection, script())),
+      this.#inTransaction(connection, () => this.#drive(connection, script())),
     );
   }
 
@@ -210,7 +218,7 @@ export class Database implements SqlStore {
       const connection = await this.#pool.connect();
       connection.on("error", ignore);
       try {
-        const result = await work(connection);
+        const result = await this.#undisturbed(connection, work);
         isCommitted = true;
         return result;
       } catch (error) {
@@ -241,29 +249,59 @@ export class Database implements SqlStore {
     throw new ServiceBotError("STORE_UNAVAILABLE", message);
   }
 
-  async #inTransaction<T>(connection: Connection, script: Script<T>): Promise<T> {
-    await this.#run(connection, BEGIN);
-    try {
-      let step = script.next([]);
-      while (step.done !== true) {
-        const { text, values } = step.value;
-        step = script.next(await this.#run(connection, text, values));
+  /**
+   * Retries a transaction that the server rolled back. The bot's statements lock lanes in key order and cannot deadlock
+   * with each other. They can deadlock with an operator's statements or a migration.
+   */
+  async #undisturbed<T>(
+    connection: Connection,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        if (!this.#settled.has(connection)) await this.#settle(connection);
+        return await work(connection);
+      } catch (error) {
+        if (tries === MAX_TRIES || !ROLLED_BACK.some((code) => hasCode(error, code))) throw error;
+        // A pooler's sessions may differ, so a check of the next one proves nothing.
+        this.#settlesEach ||= this.#isPooled && !hasCode(error, DEADLOCK);
       }
-      await this.#run(connection, "COMMIT");
-      return step.value;
+    }
+  }
+
+  async #settle(connection: Connection): Promise<void> {
+    const { isPooled, isSuitable } = await settle(connection, this.#timeoutMs);
+    this.#settled.add(connection);
+    this.#isPooled = isPooled;
+    this.#settlesEach ||= !isSuitable;
+  }
+
+  /** Runs one statement, which is a transaction of its own. */
+  #once(connection: Connection, text: string, values: readonly unknown[]): Promise<Result> {
+    const run = () => this.#query(connection, text, values);
+    return this.#settlesEach ? this.#inTransaction(connection, run) : run();
+  }
+
+  async #inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+    const settling = this.#settlesEach ? `; ${settleTransaction(this.#timeoutMs)}` : "";
+    await this.#query(connection, BEGIN + settling);
+    try {
+      const result = await work();
+      await this.#query(connection, "COMMIT");
+      return result;
     } catch (error) {
-      await this.#run(connection, "ROLLBACK");
+      await this.#query(connection, "ROLLBACK");
       throw error;
     }
   }
 
-  async #run<Row>(
-    connection: Connection,
-    text: string,
-    values?: readonly unknown[],
-  ): Promise<Row[]> {
-    const { rows } = await this.#query(connection, text, values);
-    return (rows ?? []).map((row) => unpackRow(row)) as Row[];
+  async #drive<T>(connection: Connection, script: Script<T>): Promise<T> {
+    let step = script.next([]);
+    while (step.done !== true) {
+      const { text, values } = step.value;
+      step = script.next(rowsOf(await this.#query(connection, text, values)));
+    }
+    return step.value;
   }
 
   #query(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Result> {
@@ -286,28 +324,12 @@ export class Database implements SqlStore {
 
 const MAX_TRIES = 3;
 
-/**
- * Retries a transaction that the server rolled back because of a deadlock. The bot's statements lock lanes in key order
- * and cannot deadlock with each other. They can deadlock with an operator's statements or a migration.
- */
-async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await run();
-    } catch (error) {
-      if (tries === MAX_TRIES || !hasCode(error, DEADLOCK)) throw error;
-    }
-  }
-}
-
 const DEADLOCK = "40P01";
 
-/** Names the strictest TLS mode explicitly. Otherwise, the driver maps three looser modes to it and logs a warning. */
-function withStrictTls(url: string): string {
-  const parsed = new URL(url);
-  const { searchParams } = parsed;
-  if (searchParams.has("uselibpqcompat")) return url;
-  if (!/^(prefer|require|verify-ca)$/.test(searchParams.get("sslmode") ?? "")) return url;
-  searchParams.set("sslmode", "verify-full");
-  return parsed.href;
+/** A deadlock, and statements that failed because of the session's isolation level or because it may only read. */
+const ROLLED_BACK: readonly string[] = [DEADLOCK, "40001", "25006"];
+
+/** Returns a statement's rows, whose type depends on the statement. */
+function rowsOf<Row>({ rows }: Result): Row[] {
+  return (rows ?? []).map((row) => unpackRow(row)) as Row[];
 }

@@ -7,6 +7,8 @@ import type { StoreFailure } from "../../observe/channels.ts";
 /** Adapter for the `pg` package: the interfaces that the bot uses, and errors. */
 
 export interface Connection {
+  /** Session id that the server sent on connecting. */
+  readonly processID?: number | null;
   query(text: string, values?: unknown[]): Promise<Result>;
   on(event: "error" | "end" | "notification", listener: (what: unknown) => void): unknown;
   off(event: "error", listener: (what: unknown) => void): unknown;
@@ -32,8 +34,6 @@ export interface Pool {
 }
 
 export interface Client extends Connection {
-  /** Session id that the server sent on connecting. */
-  readonly processID?: number | null;
   connect(): Promise<unknown>;
   /** Allows the process to exit while connected. */
   unref?(): void;
@@ -90,6 +90,16 @@ export async function loadDriver(
       { cause: error },
     );
   }
+}
+
+/** Names the strictest TLS mode explicitly. Otherwise, the driver maps three looser modes to it and logs a warning. */
+export function withStrictTls(url: string): string {
+  const parsed = new URL(url);
+  const { searchParams } = parsed;
+  if (searchParams.has("uselibpqcompat")) return url;
+  if (!/^(prefer|require|verify-ca)$/.test(searchParams.get("sslmode") ?? "")) return url;
+  searchParams.set("sslmode", "verify-full");
+  return parsed.href;
 }
 
 const INT8 = 20;

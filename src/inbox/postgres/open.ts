@@ -19,14 +19,12 @@ const MIN_VERSION = 130_000;
 
 const SETTINGS = `
 SELECT current_setting('server_version_num')::integer AS version, pg_is_in_recovery() AS standby,
-  current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS sync,
-  current_setting('server_encoding') AS encoding`;
+  current_setting('fsync') AS fsync, current_setting('server_encoding') AS encoding`;
 
 interface SettingsRow {
   readonly version: number;
   readonly standby: boolean;
   readonly fsync: string;
-  readonly sync: string;
   readonly encoding: string;
 }
 
@@ -65,20 +63,14 @@ function unusable(message: string): ServiceBotError {
   return new ServiceBotError("INBOX_UNUSABLE", message);
 }
 
-function problemOf({ version, standby, fsync, sync, encoding }: SettingsRow): string | undefined {
+function problemOf({ version, standby, fsync, encoding }: SettingsRow): string | undefined {
   if (version < MIN_VERSION) return "service-bot needs PostgreSQL 13 or newer. Update the server.";
   if (standby) return "DATABASE_URL names a standby, which refuses writes. Use the primary server.";
   if (encoding !== "UTF8") {
     return `The database encoding is ${encoding}. Create a database with UTF8 encoding.`;
   }
-  const loose = fsync === "off" ? "fsync" : sync === "off" ? "synchronous_commit" : undefined;
-  if (loose === undefined) return undefined;
-  return (
-    `PostgreSQL has ${loose} = off, so a crash would lose acknowledged events. ` +
-    (loose === "fsync"
-      ? "Turn it on for the server."
-      : "Turn it on for the server, or for the bot's role (ALTER ROLE … SET synchronous_commit = on).")
-  );
+  if (fsync === "on") return undefined;
+  return "PostgreSQL has fsync = off, so a crash would lose acknowledged events. Turn it on for the server.";
 }
 
 const MIGRATIONS = new URL("./sql/", import.meta.url);

@@ -8,6 +8,7 @@ import {
 } from "../../core/clock.ts";
 import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
+import { settle } from "./session.ts";
 
 /** Default topic of a notification: lanes may be ready. */
 const LANES = "lanes";
@@ -42,8 +43,6 @@ SELECT count(*) AS n FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1936876643
   AND objid = (hashtext($1)::bigint & 4294967295)::oid
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-
-const BACKEND = "SELECT pg_backend_pid() AS pid";
 
 /** Notifies all processes that use an inbox. Never fails, because a process that misses a notification soon polls. */
 export async function notifyAll(database: Database, payload: string): Promise<void> {
@@ -145,7 +144,7 @@ export class Listener {
     await client.connect();
     client.unref?.();
     signal.throwIfAborted();
-    this.#deaf = await isPooled(client);
+    this.#deaf = (await settle(client)).isPooled;
     if (this.#deaf) return;
     signal.throwIfAborted();
     await client.query(`LISTEN "${schema}"`);
@@ -159,15 +158,6 @@ export class Listener {
     const beat = () => client.query("SELECT 1");
     return every(this.#options.clock, HEARTBEAT_INTERVAL_MS, beat, stop, BACKGROUND);
   }
-}
-
-/**
- * Returns whether the connection goes through a pooler such as PgBouncer, which runs statements in sessions shared by
- * clients. Notifications would not arrive, and session state would leak to other clients.
- */
-async function isPooled(client: Client): Promise<boolean> {
-  const { rows } = await client.query(BACKEND);
-  return rows[0]?.["pid"] !== client.processID;
 }
 
 /** Returns the sender and the topic. */
