@@ -219,7 +219,7 @@ async function readBody({ body, coding = "" }: ApiResponse, maxBytes: number): P
 
 function parseOrText(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch {
     return body;
   }

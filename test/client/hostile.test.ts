@@ -212,6 +212,16 @@ describe("an answer with far too much in it", () => {
     expect((error as Error).message).toMatch(/200000 items/);
   });
 
+  test.each([
+    ["a million small values", Array(600_000).fill([])],
+    ["20,000 field names", Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [n, 0]))],
+  ])("is not parsed: %s", async (_name, more) => {
+    const { client } = await serve(json(200, { username: "bot", more }));
+    const error = await rejection(client.me());
+    expect(error).toMatchObject({ code: "API_INVALID_RESPONSE" });
+    expect((error as Error).message).toContain("too many values");
+  });
+
   test("reports the first problem, and the number of others", async () => {
     const { client } = await serve(json(200, { items: Array.from({ length: 50 }, () => ({})) }));
     const { message } = (await rejection(client.dms.messages("c_1"))) as Error;

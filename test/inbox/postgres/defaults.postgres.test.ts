@@ -53,6 +53,9 @@ const defaults: Readonly<Record<string, string>> = {
   session_replication_role: "replica",
 };
 
+/** Another kind of tables, which a role may use by default. */
+const OTHER_TABLES = "other_tables";
+
 let made = 0;
 
 /** Returns the place for a new role whose sessions begin with other defaults. */
@@ -63,6 +66,11 @@ async function placeWith(settings: Readonly<Record<string, string>>): Promise<Pl
   await connected(place, async (client) => {
     await createRole(client, role);
     await client.query(`ALTER ROLE ${role} SUPERUSER`);
+    if (Object.values(settings).includes(OTHER_TABLES)) {
+      await client.query(
+        `CREATE ACCESS METHOD ${OTHER_TABLES} TYPE TABLE HANDLER heap_tableam_handler`,
+      );
+    }
     for (const [name, value] of Object.entries(settings)) await alter(client, role, name, value);
   });
   return asRole(place, role);
@@ -180,6 +188,8 @@ describe("a role whose defaults differ", () => {
     ["default_transaction_read_only", "on", "off"],
     ["default_transaction_isolation", "repeatable read", "read committed"],
     ["array_nulls", "off", "on"],
+    ["standard_conforming_strings", "off", "on"],
+    ["default_table_access_method", OTHER_TABLES, "heap"],
     ["search_path", "public, pg_catalog", "pg_catalog"],
     ["search_path", "public", "public"],
   ])("in %s = %s has %s in the bot's sessions", async (name, value, expected) => {
