@@ -50,10 +50,12 @@ async function readJson(response: ApiResponse, request: string): Promise<unknown
     if (!(error instanceof BodyUnreadable)) throw error;
     throw invalid(request, `the response ${error.message}.`);
   });
-  if (isTooComplex(bytes)) throw invalid(request, "the response has too many values for its size.");
   const text = decodeUtf8(bytes);
   if (text === "") return undefined;
   if (mayBeJson(type)) {
+    if (isTooComplex(bytes)) {
+      throw invalid(request, "the response has too many values for its size.");
+    }
     try {
       return parseJson(text);
     } catch {
