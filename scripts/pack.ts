@@ -12,8 +12,7 @@ import { PackCache } from "./pack/cache.ts";
  *
  * `--repository` adds the repository to the manifests. npm requires it for provenance.
  *
- * `--cached` skips type checking, and reuses the last tarball of an unchanged checkout. It is for scaffolded bots, not
- * for publishing.
+ * `--cached` reuses the last tarball of an unchanged checkout.
  *
  * The script works in temporary directories, so several can run at once, and `dist` stays unchanged.
  */

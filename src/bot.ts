@@ -69,9 +69,9 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   /**
    * Opens the inbox, starts listening and polling, and dispatches events. Resolves once the port is bound.
    *
-   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, TRACING_MISSING, INBOX_IN_USE,
-   *   INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED.
-   *   With `standalone`, the process exits instead.
+   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, INBOX_IN_USE, INBOX_TOO_NEW,
+   *   INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED. With
+   *   `standalone`, the process exits instead.
    */
   async start(options: StartOptions = {}): Promise<void> {
     checkOptions(options, START_OPTIONS);

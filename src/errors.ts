@@ -10,7 +10,6 @@ export type ErrorCode =
   | "NOT_STARTED"
   | "ALREADY_STARTED"
   | "ADDRESS_IN_USE"
-  | "TRACING_MISSING"
   // receiving
   | "SIGNATURE_MISSING"
   | "SIGNATURE_MALFORMED"

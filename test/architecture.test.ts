@@ -94,14 +94,12 @@ const heavy: Readonly<Record<string, RegExp>> = {
   croner: /^core\/cron\.ts$/,
   express: /^platform\//,
   pg: /^inbox\/postgres\//,
-  // Optional peer dependency for tracing.
+  // Loaded only for TRACING.
   "@opentelemetry/api": /^observe\/tracing\.ts$/,
-  // Bundled, and loaded only for METRICS_PORT.
-  "prom-client": /^observe\/prom\.ts$/,
+  // Loaded only for METRICS_PORT.
+  "prom-client": /^observe\/(?:gauges|metrics)\.ts$/,
   // Bundled, and loaded only for an MCP server.
   "@modelcontextprotocol/server": /^mcp\/sdk\.ts$/,
-  // Bundled. The package does not install zod.
-  zod: /^core\/zod\.ts$/,
 };
 
 const specifier = `["']([^"']+)["']`;
@@ -305,18 +303,16 @@ describe("the house", () => {
   });
 
   test("packages are dependencies, not things that happen to be installed", () => {
-    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
+    const { dependencies, peerDependencies } = JSON.parse(
       readFileSync(join(root, "..", "package.json"), "utf8"),
     );
     const shipped = graph.filter(({ from }) => !isBundled(moduleOf(from)));
-    const foreign = shipped.filter(
-      ({ kind, to, when }) => kind === "package" && isForeign(to) && when !== "late",
-    );
-    // Every other package must be a dependency. These files are bundled together with their packages.
-    const installed = foreign.filter(
-      ({ from }) => !["core/zod.ts", "mcp/sdk.ts", "observe/prom.ts"].includes(from),
-    );
-    expect(installed.filter(({ to }) => dependencies[to] === undefined).map(tell)).toEqual([]);
+    const foreign = shipped.filter(({ kind, to }) => kind === "package" && isForeign(to));
+    // Every other package must be a dependency. This file is bundled together with its package.
+    const installed = foreign.filter(({ from }) => from !== "mcp/sdk.ts");
+    const isDeclared = ({ to, when }: Import) =>
+      to in dependencies || (when === "late" && to in peerDependencies);
+    expect(installed.filter((each) => !isDeclared(each)).map(tell)).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Dependency } from "./tree.ts";
 /** Slightly above the current size, so that a new dependency fails the check. */
 export const limits: { readonly packages: number; readonly bytes: number } = {
   packages: 95,
-  bytes: 34_000_000,
+  bytes: 43_000_000,
 };
 
 /** Permissive licences. They only require their text to be kept with the code. */

@@ -15,7 +15,6 @@ const SOURCES = [
   "node_modules/.package-lock.json",
   "scripts/compile.ts",
   "scripts/pack",
-  "scripts/tsconfig.build.json",
   "src",
   "templates/operations",
   "tsconfig.json",
@@ -45,7 +44,7 @@ export class PackCache {
   constructor(options: PackCacheOptions = {}) {
     this.#checkout = options.checkout ?? fileURLToPath(new URL("../../", import.meta.url));
     this.#folder = options.folder ?? join(this.#checkout, "node_modules/.cache/packed");
-    this.#pack = options.pack ?? packUnchecked;
+    this.#pack = options.pack ?? packCheckout;
   }
 
   async packServiceBot(out: string): Promise<string> {
@@ -93,10 +92,10 @@ export class PackCache {
   }
 }
 
-/** Skips type checking, which takes most of the time and does not change the output. */
-async function packUnchecked(out: string): Promise<string> {
+/** Loads the bundler only if there is no tarball. */
+async function packCheckout(out: string): Promise<string> {
   const { packServiceBot } = await import("./packages.ts");
-  return (await packServiceBot(out, { checkTypes: false })).path;
+  return (await packServiceBot(out)).path;
 }
 
 function hashOf(checkout: string): string {

@@ -1,16 +1,17 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type CompileOptions, compile } from "../compile.ts";
+import { compile } from "../compile.ts";
 import { root } from "../root.ts";
 import { bundle } from "./bundle.ts";
 import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";
 import { thirdPartyNotices } from "./third-party.ts";
+import { refuseUndeclared } from "./undeclared.ts";
 
 /** The oldest Node that runs the scaffolder. Bots need a newer one, which they can install as a dependency. */
 const SCAFFOLDER_NODE = ">=20.12";
 
-export interface PackOptions extends CompileOptions {
+export interface PackOptions {
   /** URL of the repository for the manifests, such as `https://github.com/someone/service-bot`. */
   readonly repository?: string | undefined;
 }
@@ -32,7 +33,7 @@ const operations = join(root, "templates", "operations");
 /** Packs `service-bot`: the library, the CLI, the portal, and the licences of bundled packages. */
 export function packServiceBot(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
-    await writeNotices(stage, await compile(join(stage, "dist"), options));
+    await writeNotices(stage, await compile(join(stage, "dist")));
     // The published manifest omits development settings.
     const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
     await writeManifest(stage, published, options);
@@ -44,7 +45,9 @@ export function packServiceBot(out: string, options: PackOptions = {}): Promise<
 /** Packs `create-service-bot`: a bundle without dependencies, and the templates. */
 export function packScaffolder(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
-    await writeNotices(stage, await bundle(join(root, "src/create/main.ts"), join(stage, "dist")));
+    const dist = join(stage, "dist");
+    await writeNotices(stage, await bundle(join(root, "src/create/main.ts"), dist));
+    await refuseUndeclared(dist, {});
     await writeManifest(stage, scaffolderManifest(await ownManifest()), options);
     await copyPresent(stage, ["create-bot.js", "templates", "LICENSE"]);
     await rm(join(stage, "templates", basename(operations)), { recursive: true });

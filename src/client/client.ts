@@ -1,4 +1,4 @@
-import type * as z from "../core/zod.ts";
+import type * as z from "zod";
 import type { CircuitStatus } from "./breaker.ts";
 import { ApiError, apiErrorOf } from "./errors.ts";
 import { type ClientOptions, Http } from "./http.ts";
@@ -38,6 +38,7 @@ import {
 class Dms {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }
@@ -80,6 +81,7 @@ class Dms {
 class Posts {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }
@@ -124,6 +126,7 @@ class Posts {
 class Users {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

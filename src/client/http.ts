@@ -1,3 +1,4 @@
+import type * as z from "zod";
 import { addressProblem, isLoopback, normalizeAddress, tokenProblem } from "../core/addresses.ts";
 import { type Clock, type Random, sleep, systemClock } from "../core/clock.ts";
 import {
@@ -8,7 +9,6 @@ import {
   TIME_LIMIT,
 } from "../core/option-checks.ts";
 import { aboutEvent, headerOfEvent } from "../core/trace.ts";
-import type * as z from "../core/zod.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Breaker, type CircuitStatus, type Pass } from "./breaker.ts";

@@ -1,4 +1,4 @@
-import type * as z from "../core/zod.ts";
+import type * as z from "zod";
 import { ServiceBotError } from "../errors.ts";
 import type { Http } from "./http.ts";
 import type { RequestOptions } from "./request.ts";

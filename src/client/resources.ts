@@ -1,4 +1,4 @@
-import * as z from "../core/zod.ts";
+import * as z from "zod";
 import { ServiceBotError } from "../errors.ts";
 
 /**

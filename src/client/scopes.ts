@@ -1,5 +1,5 @@
+import * as z from "zod";
 import { DOCTOR_AGENT, type Scope } from "../core/platform-contract.ts";
-import * as z from "../core/zod.ts";
 import { ApiError } from "./errors.ts";
 import { Http } from "./http.ts";
 import type { Fetch } from "./transport.ts";

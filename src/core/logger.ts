@@ -1,7 +1,6 @@
 import {
   type Bindings,
   type DestinationStream,
-  type Logger as PinoLogger,
   type LoggerOptions as PinoOptions,
   pino,
   stdSerializers,
@@ -9,7 +8,7 @@ import {
 import { isShown, printableText, REDACTED, scrubber, showError } from "./safe-text.ts";
 
 /** A pino logger. */
-export type Logger = PinoLogger;
+export type Logger = pino.Logger;
 
 /** Pino's levels, from most to least verbose. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;

@@ -90,6 +90,7 @@ const reservedNames = [
   "pg",
   "pino-pretty",
   "typescript",
+  "zod",
 ];
 
 const MAX_NAME_LENGTH = 214;

@@ -1,10 +1,10 @@
+import * as z from "zod";
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
 import { isScopeMissing } from "../client/scopes.ts";
 import type { Fetch } from "../client/transport.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/process.ts";
-import * as z from "../core/zod.ts";
 import { type Access, type Probe, TokenRefused } from "./access.ts";
 import { type Failure, failedResult, failureOf } from "./failure.ts";
 import { previewsOf } from "./previews.ts";

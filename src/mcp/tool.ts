@@ -1,7 +1,7 @@
+import * as z from "zod";
 import type { Client } from "../client/client.ts";
 import type { Image } from "../client/resources.ts";
 import type { Scope } from "../core/platform-contract.ts";
-import * as z from "../core/zod.ts";
 
 export interface ToolContext {
   readonly client: Client;

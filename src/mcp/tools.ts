@@ -1,3 +1,4 @@
+import * as z from "zod";
 import {
   conversation,
   documentedPageOf,
@@ -12,7 +13,6 @@ import {
   sentPostSchema,
   upload,
 } from "../client/resources.ts";
-import * as z from "../core/zod.ts";
 import { ServiceBotError } from "../errors.ts";
 import { parseEvent } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";

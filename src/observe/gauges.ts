@@ -1,3 +1,4 @@
+import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config.ts";
 import { version } from "../core/process.ts";
 import { SharedCall } from "../core/shared-call.ts";
@@ -5,7 +6,6 @@ import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Poller } from "../poller/poller.ts";
 import { storeFailures } from "./channels.ts";
-import { Gauge, type Registry } from "./prom.ts";
 import {
   type BotStatus,
   type StatusSources,

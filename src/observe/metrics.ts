@@ -1,7 +1,7 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { eventTypes, isEventType } from "../events/parse.ts";
 import { type Listeners, leaseLosses, runOutcomes, storeFailures, subscribe } from "./channels.ts";
 import { type GaugeSources, Gauges } from "./gauges.ts";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "./prom.ts";
 
 export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 

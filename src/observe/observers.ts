@@ -31,8 +31,6 @@ export class Observers {
 
   /**
    * Subscribes before the bot's other parts exist. Loads metrics and tracing only if they are enabled.
-   *
-   * @throws {ServiceBotError} TRACING_MISSING
    */
   static async create(bot: object, options: ObserversOptions): Promise<Observers> {
     const { config, log } = options;
@@ -41,7 +39,7 @@ export class Observers {
     try {
       if (config.tracing === "on") {
         const { startTracing } = await import("./tracing.ts");
-        ends.push(await startTracing(bot, log));
+        ends.push(startTracing(bot, log));
       }
       if (config.metricsPort !== undefined) {
         const { Metrics } = await import("./metrics.ts");

@@ -1,95 +1,39 @@
 import type { TracingChannel } from "node:diagnostics_channel";
+import {
+  type Attributes,
+  type Context,
+  context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/process.ts";
-import { type SpanAddress, spanIn, traceIdOf, traceOf } from "../core/trace.ts";
-import { hasCode, ServiceBotError } from "../errors.ts";
+import { spanIn, traceIdOf, traceOf } from "../core/trace.ts";
 import { type BatchMessage, type RunOutcome, type WorkMessages, works } from "./channels.ts";
 
-/** The used parts of `@opentelemetry/api`, declared here so that a bot compiles without the package's types. */
-export interface OpenTelemetryApi {
-  readonly ROOT_CONTEXT: ApiContext;
-  readonly SpanKind: Readonly<Record<"INTERNAL" | "CLIENT" | "CONSUMER", number>>;
-  readonly SpanStatusCode: { readonly ERROR: number };
-  readonly context: {
-    active(): ApiContext;
-    with<T>(context: ApiContext, work: () => T): T;
-  };
-  readonly trace: {
-    getTracer(name: string, version: string): ApiTracer;
-    getSpan(context: ApiContext): ApiSpan | undefined;
-    setSpan(context: ApiContext, span: ApiSpan): ApiContext;
-    setSpanContext(
-      context: ApiContext,
-      address: SpanAddress & { readonly isRemote: boolean },
-    ): ApiContext;
-  };
-  isSpanContextValid(address: SpanAddress): boolean;
-}
-
-interface ApiContext {
-  getValue(key: symbol): unknown;
-  setValue(key: symbol, value: unknown): ApiContext;
-  deleteValue(key: symbol): ApiContext;
-}
-
-interface ApiTracer {
-  startSpan(
-    name: string,
-    options: { readonly kind?: number; readonly attributes?: ApiAttributes },
-    context: ApiContext,
-  ): ApiSpan;
-}
-
-interface ApiSpan {
-  spanContext(): SpanAddress;
-  setAttribute(name: string, value: string): unknown;
-  setAttributes(attributes: ApiAttributes): unknown;
-  setStatus(status: { readonly code: number; readonly message: string }): unknown;
-  end(): void;
-}
-
-type ApiAttributes = Record<string, string | number | boolean>;
-
 /** Must not contain secrets or users' text. */
-type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
-
-/**
- * Loads the package, which only bots with tracing install.
- *
- * @throws {ServiceBotError} TRACING_MISSING, with the command to install the package
- */
-export async function loadApi(
-  load: () => Promise<OpenTelemetryApi> = () => import("@opentelemetry/api"),
-): Promise<OpenTelemetryApi> {
-  try {
-    return await load();
-  } catch (error) {
-    if (!hasCode(error, "ERR_MODULE_NOT_FOUND")) throw error;
-    throw new ServiceBotError(
-      "TRACING_MISSING",
-      'TRACING is on, but the package "@opentelemetry/api" is not installed. Run `npm install @opentelemetry/api`.',
-      { cause: error },
-    );
-  }
-}
+type OptionalAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
  * Creates spans for the bot's work. The application's SDK samples and exports them.
  *
  * @returns a function that stops tracing
- * @throws {ServiceBotError} TRACING_MISSING
  */
-export async function startTracing(bot: object, log: Logger): Promise<() => void> {
-  const api = await loadApi();
-  const tracer = api.trace.getTracer("service-bot", version());
+export function startTracing(bot: object, log: Logger): () => void {
+  const tracer = trace.getTracer("service-bot", version());
   // This span is never ended, so no SDK exports it.
-  const probe = tracer.startSpan("probe", {}, api.ROOT_CONTEXT);
-  if (!api.isSpanContextValid(probe.spanContext())) {
+  const probe = tracer.startSpan("probe", {}, ROOT_CONTEXT);
+  if (!isSpanContextValid(probe.spanContext())) {
     log.warn(
       "TRACING is on but no OpenTelemetry SDK is set up; start the bot with node --import ./tracing.ts",
     );
   }
-  const spans = new SpanMaker(bot, api, tracer);
+  const spans = new SpanMaker(bot, tracer);
   const ends = [
     spans.follow(works.delivery, deliverySpan),
     spans.follow(works.page, pageSpan),
@@ -107,8 +51,8 @@ interface SpanShape<M> {
   readonly name: (message: M) => string;
   /** True if the active span must not become the parent. */
   readonly isDetached?: boolean;
-  readonly atStart: (message: M) => Attributes;
-  readonly atEnd: (message: M) => Attributes;
+  readonly atStart: (message: M) => OptionalAttributes;
+  readonly atEnd: (message: M) => OptionalAttributes;
   readonly isSkipped?: (message: M) => boolean;
   readonly isDropped?: (message: M) => boolean;
 }
@@ -117,13 +61,11 @@ type Message = WorkMessages[keyof WorkMessages];
 
 class SpanMaker {
   readonly #bot: object;
-  readonly #api: OpenTelemetryApi;
-  readonly #tracer: ApiTracer;
-  readonly #spans = new WeakMap<object, ApiSpan>();
+  readonly #tracer: Tracer;
+  readonly #spans = new WeakMap<object, Span>();
 
-  constructor(bot: object, api: OpenTelemetryApi, tracer: ApiTracer) {
+  constructor(bot: object, tracer: Tracer) {
     this.#bot = bot;
-    this.#api = api;
     this.#tracer = tracer;
   }
 
@@ -141,7 +83,6 @@ class SpanMaker {
 
   #start<M extends Message>(message: M, shape: SpanShape<M>): void {
     if (message.bot !== this.#bot || shape.isSkipped?.(message) === true) return;
-    const { trace, context, SpanKind, isSpanContextValid } = this.#api;
     const parent = this.#parentOf(message.trace, shape.isDetached === true);
     const attributes = defined(shape.atStart(message));
     const options = { kind: SpanKind[shape.kind], attributes };
@@ -161,14 +102,13 @@ class SpanMaker {
       const type = typeOf(message.error);
       span.setAttribute("error.type", type);
       // Omit the error's message, because it may quote users' text.
-      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: type });
+      span.setStatus({ code: SpanStatusCode.ERROR, message: type });
     }
     span.end();
   }
 
   /** An active span in this process takes precedence over the stored trace. */
-  #parentOf(stored: string | undefined, isDetached: boolean): ApiContext {
-    const { trace, context, ROOT_CONTEXT } = this.#api;
+  #parentOf(stored: string | undefined, isDetached: boolean): Context {
     const current = isDetached ? ROOT_CONTEXT : context.active();
     const address = spanIn(stored);
     if (address === undefined || trace.getSpan(current) !== undefined) return current;
@@ -248,7 +188,7 @@ const requestSpan: SpanShape<WorkMessages["request"]> = {
 };
 
 /** Messaging attributes from OpenTelemetry's semantic conventions. */
-function messaging(operation: string, type: "receive" | "process"): Attributes {
+function messaging(operation: string, type: "receive" | "process"): OptionalAttributes {
   return {
     "messaging.system": "service_bot",
     "messaging.operation.name": operation,
@@ -256,7 +196,7 @@ function messaging(operation: string, type: "receive" | "process"): Attributes {
   };
 }
 
-function batchOf(batch: BatchMessage | undefined): Attributes {
+function batchOf(batch: BatchMessage | undefined): OptionalAttributes {
   if (batch === undefined) return {};
   return {
     "messaging.batch.message_count": batch.events.length,
@@ -276,8 +216,8 @@ function typeOf(error: unknown): string {
   return String(plain ?? "Error");
 }
 
-function defined(attributes: Attributes): ApiAttributes {
-  const found: ApiAttributes = {};
+function defined(attributes: OptionalAttributes): Attributes {
+  const found: Attributes = {};
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== undefined) found[name] = value;
   }

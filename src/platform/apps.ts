@@ -72,6 +72,7 @@ export interface AppsOptions {
 export class Apps {
   readonly #options: AppsOptions;
 
+  /** @internal */
   constructor(options: AppsOptions) {
     this.#options = options;
   }

@@ -1,5 +1,5 @@
+import * as z from "zod";
 import { type Clock, MAX_TIMER_MS, type TimerOptions } from "../core/clock.ts";
-import * as z from "../core/zod.ts";
 import { invalid } from "./error.ts";
 import type { SavedSettings } from "./store/store.ts";
 import type { Timeline } from "./timeline/timeline.ts";
@@ -135,6 +135,7 @@ export interface ClockControlOptions {
 export class ClockControl {
   readonly #options: ClockControlOptions;
 
+  /** @internal */
   constructor(options: ClockControlOptions) {
     this.#options = options;
   }

@@ -132,6 +132,7 @@ export class Platform {
   readonly #closers: (() => Promise<void>)[] = [];
   #stopped: Promise<void> | undefined;
 
+  /** @internal */
   constructor(parts: Parts) {
     const { url, controlToken, control } = parts;
     this.#parts = parts;

@@ -36,6 +36,7 @@ export class Snapshots {
   readonly #snapshots = new Map<string, Snapshot>();
   #count = 0;
 
+  /** @internal */
   constructor(options: SnapshotsOptions) {
     this.#options = options;
   }

@@ -1,4 +1,4 @@
-import * as z from "../core/zod.ts";
+import * as z from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { Mode, ModeState } from "./mode.ts";
 

@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { packageName, UsageError } from "../faces/create.ts";
+import { packageName, templates, UsageError } from "../faces/create.ts";
 
 describe("a directory's name becomes a package name", () => {
   test.each([
@@ -41,6 +42,16 @@ describe("names that cannot be", () => {
   ])("%s is refused", (base, reason) => {
     expect(() => packageName(base)).toThrow(UsageError);
     expect(() => packageName(base)).toThrow(reason);
+  });
+
+  test.each(templates)("the dependencies of the template %s are reserved", (template) => {
+    const file = new URL(`../../templates/${template}/_package.json`, import.meta.url);
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(file, "utf8"));
+    const names = Object.keys({ ...dependencies, ...devDependencies });
+    expect(names).toContain("service-bot");
+    for (const name of names.filter((each) => !each.startsWith("@"))) {
+      expect(() => packageName(name), name).toThrow("reserved");
+    }
   });
 
   test("a name that only begins like a device is fine", () => {

@@ -26,7 +26,6 @@ const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   NOT_STARTED: "transient",
   ALREADY_STARTED: "permanent",
   ADDRESS_IN_USE: "transient",
-  TRACING_MISSING: "transient",
   SIGNATURE_MISSING: "transient",
   SIGNATURE_MALFORMED: "transient",
   SIGNATURE_STALE: "transient",

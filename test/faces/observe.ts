@@ -13,4 +13,4 @@ export { Metrics } from "../../src/observe/metrics.ts";
 export { serveMetrics } from "../../src/observe/metrics-server.ts";
 export { RunReporter } from "../../src/observe/run-reporter.ts";
 export { readStatus, type WrittenStatus } from "../../src/observe/status.ts";
-export { loadApi, spanOutcomes } from "../../src/observe/tracing.ts";
+export { spanOutcomes } from "../../src/observe/tracing.ts";

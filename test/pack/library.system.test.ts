@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { PackCache } from "../../scripts/pack/cache.ts";
+import { type PackageImport, packagesIn } from "../../scripts/pack/imports.ts";
 import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
 import { root } from "../create/harness.ts";
 import { run } from "../faces/create.ts";
@@ -52,6 +53,21 @@ describe("the packed library", { timeout: 120_000 }, () => {
     const asked = text.matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
     return [...asked].map(([, name = ""]) => posix.join(dirname(path), name));
   }
+
+  test("its modules and declarations need only packages that its manifest declares", () => {
+    const { dependencies, peerDependencies } = JSON.parse(
+      entries.get("package/package.json")?.text ?? "",
+    );
+    const needed = [...entries]
+      .filter(([path]) => /dist\/(?!platform\/portal).*\.(?:js|d\.ts)$/.test(path))
+      .flatMap(([path, { text }]) => packagesIn(path, text));
+    const isDeclared = ({ name, isLazy }: PackageImport) =>
+      name in dependencies || (isLazy && name in peerDependencies);
+    expect(needed.filter((each) => !isDeclared(each))).toEqual([]);
+    const names = new Set(needed.map(({ name }) => name));
+    const declared = Object.keys({ ...dependencies, ...peerDependencies });
+    expect([...names].sort()).toEqual(declared.sort());
+  });
 
   test("what the code reads at run time is there too", () => {
     const sql = sources.filter((path) => path.endsWith(".sql"));

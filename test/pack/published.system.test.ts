@@ -25,7 +25,7 @@ describe("what would be published", { timeout: 120_000 }, () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "published "));
-    const packed = await packBoth(folder, { checkTypes: false });
+    const packed = await packBoth(folder);
     const named = (name: string) => packed.find((one) => one.name === name) as Packed;
     [library, scaffolder] = [named("service-bot"), named("create-service-bot")];
   }, 120_000);
@@ -77,16 +77,14 @@ describe("what would be published", { timeout: 120_000 }, () => {
     expect(kinds.filter((kind) => /dependencies/i.test(kind))).toEqual([]);
   });
 
-  test("the library holds what it uses of zod, and none of its languages but one", async () => {
+  test("zod is one copy, which the bot shares with its author", async () => {
     const files = readTar(await readFile(library.path));
-    expect((await manifestIn(library.path)).dependencies).not.toHaveProperty("zod");
+    expect((await manifestIn(library.path)).dependencies).toHaveProperty("zod");
     const code = [...files].filter(([path]) => path.endsWith(".js"));
     const pathsWith = (fits: RegExp) =>
       code.filter(([, { text }]) => fits.test(text)).map(([path]) => path);
-    expect(pathsWith(/from "zod"/)).toEqual([]);
-    expect(pathsWith(/Invalid input: expected/)).toHaveLength(1);
-    expect(pathsWith(/Ungültige Eingabe/)).toEqual([]);
-    expect(files.get("package/THIRD-PARTY.md")?.text).toMatch(/^## zod [\d.]+ \(MIT\)$/m);
+    expect(pathsWith(/from "zod"/)).not.toEqual([]);
+    expect(pathsWith(/Invalid input: expected/)).toEqual([]);
   });
 
   test("each bundled package has the text of its licence, and so has each package that it holds", async () => {

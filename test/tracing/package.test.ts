@@ -1,16 +1,5 @@
 import { expect, test } from "vitest";
-import { loadApi } from "../faces/observe.ts";
 import { World } from "./bot.ts";
-
-test("a start is refused where the API is not installed, with what to do", async () => {
-  const missing = Object.assign(new Error("Cannot find package '@opentelemetry/api'"), {
-    code: "ERR_MODULE_NOT_FOUND",
-  });
-  await expect(loadApi(() => Promise.reject(missing))).rejects.toMatchObject({
-    code: "TRACING_MISSING",
-    message: expect.stringContaining("npm install @opentelemetry/api"),
-  });
-});
 
 test("a bot warns when no SDK records its spans, and traces in the log alone", async () => {
   const world = new World();

@@ -1,5 +1,5 @@
+import * as z from "zod";
 import type { Clock } from "../../core/clock.ts";
-import * as z from "../../core/zod.ts";
 import { PlatformError } from "../error.ts";
 import type { Store } from "../store/store.ts";
 

@@ -1,5 +1,5 @@
+import * as z from "zod";
 import type { Scope } from "../../core/platform-contract.ts";
-import * as z from "../../core/zod.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import { type Content, targetOf } from "../events/content.ts";
 import type { Publisher } from "../events/publisher.ts";

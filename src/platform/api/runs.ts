@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { isLoopback } from "../../core/addresses.ts";
 import {
   MAX_REPORTED_RUNS,
@@ -5,7 +6,6 @@ import {
   type RunReport,
   reportedOutcomes,
 } from "../../core/platform-contract.ts";
-import * as z from "../../core/zod.ts";
 import { placeOf } from "../../events/own.ts";
 import { notFound } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";

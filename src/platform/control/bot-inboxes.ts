@@ -92,6 +92,7 @@ export interface BotInboxesOptions {
 export class BotInboxes {
   readonly #options: BotInboxesOptions;
 
+  /** @internal */
   constructor(options: BotInboxesOptions) {
     this.#options = options;
   }

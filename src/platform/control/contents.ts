@@ -30,6 +30,7 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 export class Contents {
   readonly #state: State;
 
+  /** @internal */
   constructor(state: State) {
     this.#state = state;
   }

@@ -1,5 +1,5 @@
+import type * as z from "zod";
 import { isSameSecret } from "../../core/secrets.ts";
-import type * as z from "../../core/zod.ts";
 import { notFound, PlatformError } from "../error.ts";
 import { type Answer, jsonAnswer } from "../http/answer.ts";
 import { type BodyLimit, isJson, readJson, validate } from "../http/body.ts";

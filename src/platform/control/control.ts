@@ -80,6 +80,7 @@ export class Control extends Contents {
   readonly inbox: BotInboxes;
   readonly #options: ControlOptions;
 
+  /** @internal */
   constructor(options: ControlOptions) {
     super(options.state);
     this.#options = options;

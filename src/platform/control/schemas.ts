@@ -1,5 +1,5 @@
+import * as z from "zod";
 import { allScopes, type Scope } from "../../core/platform-contract.ts";
-import * as z from "../../core/zod.ts";
 import { eventTypes } from "../../events/parse.ts";
 import type { AccountInput, BlockInput, GroupInput } from "../accounts.ts";
 import { type ActInput, OWN_TYPE } from "../acts/input.ts";

@@ -1,6 +1,6 @@
+import type * as z from "zod";
 import { BodyBudget, BodyError, type BodyProblem, readWebBody } from "../../core/body.ts";
 import { isTooComplex } from "../../core/json-bounds.ts";
-import type * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
-import * as z from "../../core/zod.ts";
+import * as z from "zod";
 import { invalid, PlatformError } from "../error.ts";
 import { type BodyLimit, cancelBody, isJson, readBytes, readJson, validate } from "../http/body.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import * as z from "zod";
 import type { Clock } from "../../core/clock.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
-import * as z from "../../core/zod.ts";
 import type { Limits } from "../api/limits.ts";
 import { requireEnabled } from "../api/token.ts";
 import type { UploadView, Views } from "../api/views.ts";
