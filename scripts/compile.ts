@@ -1,6 +1,6 @@
 import { chmod, cp, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
-import { bundleLibrary } from "./pack/bundle.ts";
+import { bundleLibrary, type Modules } from "./pack/bundle.ts";
 import { bundleDeclarations } from "./pack/declarations.ts";
 import { filesIn } from "./pack/files.ts";
 import { buildPortal } from "./pack/portal.ts";
@@ -22,12 +22,12 @@ const COMMAND = join("cli", "main");
  * @returns the source files in the bundle and in the portal
  * @throws {Error} if the output needs a package that package.json does not declare
  */
-export async function compile(outDir: string): Promise<readonly string[]> {
+export async function compile(outDir: string): Promise<Modules> {
   const modules = await bundleEntries(outDir);
   await copyAssets(outDir);
   await makeExecutable(join(outDir, `${COMMAND}.js`));
   const portal = await buildPortal(join(outDir, PORTAL, "static"));
-  return [...modules, ...portal.modules];
+  return new Map([...modules, ...portal.modules]);
 }
 
 /**
@@ -36,7 +36,7 @@ export async function compile(outDir: string): Promise<readonly string[]> {
  * @returns the source files in the bundle
  * @throws {Error} if the output needs a package that package.json does not declare
  */
-export async function bundleEntries(outDir: string): Promise<readonly string[]> {
+export async function bundleEntries(outDir: string): Promise<Modules> {
   const manifest: Manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const entries = entryNames(manifest);
   const external = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });

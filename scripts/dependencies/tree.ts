@@ -33,14 +33,15 @@ export function productionTree(root: string): readonly Dependency[] {
         name: manifest.name,
         version: manifest.version,
         license: manifest.license ?? "none",
-        bytes: size(folder),
+        bytes: installedBytes(folder),
         hasInstallScript: installScripts(manifest, readdirSync(folder)),
       };
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function size(folder: string): number {
+/** Returns the size of a package's files, without nested packages. */
+export function installedBytes(folder: string): number {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

@@ -1,19 +1,29 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
+import {
+  type InputOptions,
+  type OutputAsset,
+  type OutputChunk,
+  type OutputOptions,
+  type Plugin,
+  rolldown,
+} from "rolldown";
 import { minifySync } from "rolldown/utils";
 
 const TARGET = "node20";
+
+/** Source files by path, with the bytes of code that each adds to a bundle, before whitespace is removed. */
+export type Modules = ReadonlyMap<string, number>;
 
 /**
  * Bundles the scaffolder into `outDir/create.js`, with chunks for lazily loaded modules. The format is CommonJS,
  * because `import` evaluates every export of a Node module, which would take a third of the time until the first file
  * is written.
  *
- * @returns the source files in the bundle
+ * @returns the source files in the bundle, with the bytes of code that each adds
  * @throws {Error} if an import cannot be resolved
  */
-export async function bundle(entry: string, outDir: string): Promise<readonly string[]> {
+export async function bundle(entry: string, outDir: string): Promise<Modules> {
   const modules = await write(
     {
       input: entry,
@@ -41,10 +51,10 @@ export interface LibraryOptions {
  * Bundles the library into one file per entry, with chunks for shared and lazily loaded modules. Keeps names and line
  * breaks, so that stack traces are readable.
  *
- * @returns the source files in the bundle
+ * @returns the source files in the bundle, with the bytes of code that each adds
  * @throws {Error} if an import cannot be resolved
  */
-export function bundleLibrary(options: LibraryOptions): Promise<readonly string[]> {
+export function bundleLibrary(options: LibraryOptions): Promise<Modules> {
   const { src, outDir, entries, external } = options;
   const input = Object.fromEntries(entries.map((entry) => [entry, join(src, `${entry}.ts`)]));
   const isExternal = (id: string) =>
@@ -102,15 +112,21 @@ function packThirdParty(): Plugin {
  * Bundles a module and the packages it imports into one file. Removes comments, and keeps names so that stack traces
  * are readable.
  *
- * @returns the source files in the bundle
+ * @returns the source files in the bundle, with the bytes of code that each adds
  * @throws {Error} if an import cannot be resolved
  */
-export function bundleModule(entry: string, file: string): Promise<readonly string[]> {
+export function bundleModule(entry: string, file: string): Promise<Modules> {
   const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
   return write({ input: entry }, { file, format: "es", minify });
 }
 
-async function write(input: InputOptions, output: OutputOptions): Promise<readonly string[]> {
+export function modulesOf(files: readonly (OutputChunk | OutputAsset)[]): Modules {
+  const chunks = files.filter((file) => file.type === "chunk");
+  const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules));
+  return new Map(modules.map(([id, { renderedLength }]) => [id, renderedLength]));
+}
+
+async function write(input: InputOptions, output: OutputOptions): Promise<Modules> {
   const build = await rolldown({
     ...input,
     platform: "node",
@@ -121,7 +137,7 @@ async function write(input: InputOptions, output: OutputOptions): Promise<readon
   });
   try {
     const { output: files } = await build.write(output);
-    return files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+    return modulesOf(files);
   } finally {
     await build.close();
   }

@@ -14,6 +14,7 @@ const SOURCES = [
   // npm's list of the installed packages.
   "node_modules/.package-lock.json",
   "scripts/compile.ts",
+  "scripts/dependencies/lockfile.ts",
   "scripts/pack",
   "src",
   "templates/operations",

@@ -2,7 +2,9 @@ import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { compile } from "../compile.ts";
 import { root } from "../root.ts";
-import { bundle } from "./bundle.ts";
+import { bundle, type Modules } from "./bundle.ts";
+import { bundledPackages } from "./bundled.ts";
+import { SBOM_FILE, sbomOf } from "./sbom.ts";
 import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";
 import { thirdPartyNotices } from "./third-party.ts";
@@ -30,13 +32,14 @@ export async function packBoth(out: string, options: PackOptions = {}): Promise<
 /** Files for bot operators. Not a template. */
 const operations = join(root, "templates", "operations");
 
-/** Packs `service-bot`: the library, the CLI, the portal, and the licences of bundled packages. */
+/** Packs `service-bot`: the library, the CLI, the portal, and the list of bundled packages with their licences. */
 export function packServiceBot(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
-    await writeNotices(stage, await compile(join(stage, "dist")));
+    const modules = await compile(join(stage, "dist"));
     // The published manifest omits development settings.
     const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
     await writeManifest(stage, published, options);
+    await writeBundled(stage, published, modules);
     await cp(operations, join(stage, "operations"), { recursive: true });
     await copyPresent(stage, ["README.md", "LICENSE", "CHANGELOG.md"]);
   });
@@ -46,30 +49,38 @@ export function packServiceBot(out: string, options: PackOptions = {}): Promise<
 export function packScaffolder(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
     const dist = join(stage, "dist");
-    await writeNotices(stage, await bundle(join(root, "src/create/main.ts"), dist));
+    const modules = await bundle(join(root, "src/create/main.ts"), dist);
     await refuseUndeclared(dist, {});
-    await writeManifest(stage, scaffolderManifest(await ownManifest()), options);
+    const manifest = scaffolderManifest(await ownManifest());
+    await writeManifest(stage, manifest, options);
+    await writeBundled(stage, manifest, modules);
     await copyPresent(stage, ["create-bot.js", "templates", "LICENSE"]);
     await rm(join(stage, "templates", basename(operations)), { recursive: true });
     await cp(join(root, "src/create/README.md"), join(stage, "README.md"));
   });
 }
 
-type Manifest = Readonly<Record<string, unknown>>;
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly [field: string]: unknown;
+}
 
 function scaffolderManifest(own: Manifest): Manifest {
-  const { version, license, type } = own;
+  const { version, license, type, homepage } = own;
   return {
     name: "create-service-bot",
     version,
     description:
       "Creates a bot with service-bot: a typed project with tests, a local platform and a container. npm create service-bot@latest my-bot",
     keywords: ["bot", "create-bot", "scaffold", "starter", "template", "webhook", "typescript"],
+    homepage,
     license,
     type,
     engines: { node: SCAFFOLDER_NODE },
     bin: { "create-service-bot": "create-bot.js" },
-    files: ["dist", "templates", "THIRD-PARTY.md"],
+    files: ["dist", "templates", "THIRD-PARTY.md", SBOM_FILE],
   };
 }
 
@@ -89,8 +100,10 @@ async function writeManifest(
   await writeFile(join(stage, "package.json"), `${JSON.stringify(named, null, 2)}\n`);
 }
 
-async function writeNotices(stage: string, modules: readonly string[]): Promise<void> {
-  await writeFile(join(stage, "THIRD-PARTY.md"), await thirdPartyNotices(modules));
+async function writeBundled(stage: string, manifest: Manifest, modules: Modules): Promise<void> {
+  const bundled = await bundledPackages(modules);
+  await writeFile(join(stage, "THIRD-PARTY.md"), thirdPartyNotices(bundled));
+  await writeFile(join(stage, SBOM_FILE), sbomOf(manifest, bundled));
 }
 
 async function copyPresent(stage: string, names: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -6,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { bundleAsync } from "lightningcss";
 import { rolldown } from "rolldown";
+import { type Modules, modulesOf } from "./bundle.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -13,7 +15,7 @@ const source = fileURLToPath(new URL("../../src/platform/portal", import.meta.ur
 
 export interface BuiltPortal {
   readonly files: readonly { readonly name: string; readonly gzipped: number }[];
-  readonly modules: readonly string[];
+  readonly modules: Modules;
 }
 
 /**
@@ -38,10 +40,10 @@ export async function buildPortal(outDir: string): Promise<BuiltPortal> {
   const sizes = Object.entries(files).map(([name, text]) => {
     return { name, gzipped: gzipSync(text).byteLength };
   });
-  return { files: sizes, modules: [...modules, ...sheets] };
+  return { files: sizes, modules: new Map([...modules, ...sheets]) };
 }
 
-async function bundleScript(): Promise<{ code: string; modules: readonly string[] }> {
+async function bundleScript(): Promise<{ code: string; modules: Modules }> {
   const input = join(source, "main.tsx");
   const build = await rolldown({
     input,
@@ -57,22 +59,22 @@ async function bundleScript(): Promise<{ code: string; modules: readonly string[
     const [script, ...more] = output;
     if (more.length > 0)
       throw new Error("The page must be one script, but a module is loaded lazily.");
-    return { code: script.code, modules: script.moduleIds };
+    return { code: script.code, modules: modulesOf(output) };
   } finally {
     await build.close();
   }
 }
 
 /** Bundles `styles/app.css` and its imports, which are paths or files of installed packages. */
-async function bundleStyles(): Promise<{ css: string; sheets: readonly string[] }> {
-  const sheets: string[] = [];
+async function bundleStyles(): Promise<{ css: string; sheets: Modules }> {
+  const sheets = new Map<string, number>();
   const { code } = await bundleAsync({
     filename: join(source, "styles", "app.css"),
     minify: true,
     resolver: {
       resolve: (name, from) => {
         const path = name.startsWith(".") ? join(dirname(from), name) : require.resolve(name);
-        sheets.push(path);
+        sheets.set(path, statSync(path).size);
         return path;
       },
     },

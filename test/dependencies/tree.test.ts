@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { complaints, limits } from "../../scripts/dependencies/budget.ts";
-import { dependenciesPage } from "../../scripts/dependencies/page.ts";
+import { installedSection } from "../../scripts/dependencies/page.ts";
 import { productionTree } from "../../scripts/dependencies/tree.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -21,9 +21,8 @@ test("it has what package.json asks for, and nothing of development", () => {
 });
 
 test("docs/internals/dependencies.md lists it (npm run docs -- dependencies)", () => {
-  expect(readFileSync(join(root, "docs/internals/dependencies.md"), "utf8")).toBe(
-    dependenciesPage(tree),
-  );
+  const page = readFileSync(join(root, "docs/internals/dependencies.md"), "utf8");
+  expect(page.slice(0, page.indexOf("\n## "))).toBe(installedSection(tree));
 });
 
 const one = { name: "one", version: "1.0.0", license: "MIT", bytes: 1, hasInstallScript: false };

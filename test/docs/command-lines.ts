@@ -6,7 +6,7 @@ import { root } from "./markdown.ts";
 
 /** Programs from outside the project. Their arguments are not checked. */
 const OTHERS = new Set(
-  "cd caddy claude cp crontab curl date docker echo fly gcloud git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql railway rm rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
+  "cd caddy claude cp crontab curl date docker echo fly gcloud git grype journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql railway rm rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar trivy uniq useradd install chown chmod".split(
     " ",
   ),
 );

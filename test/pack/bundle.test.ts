@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bundle } from "../../scripts/pack/bundle.ts";
+import { bundledPackages } from "../../scripts/pack/bundled.ts";
+import { sbomOf } from "../../scripts/pack/sbom.ts";
 import { thirdPartyNotices } from "../../scripts/pack/third-party.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -13,9 +15,11 @@ async function bundled(files: Readonly<Record<string, string>>) {
   }
   const out = join(folder, "dist");
   const modules = await bundle(join(folder, "main.ts"), out);
-  const notices = await thirdPartyNotices(modules, join(folder, "licences"));
+  const packages = await bundledPackages(modules, join(folder, "licences"));
+  const notices = thirdPartyNotices(packages);
+  const sbom = sbomOf({ name: "owner", version: "3.2.1", license: "MIT" }, packages);
   const read = (file: string) => readFile(join(out, file), "utf8");
-  return { notices, files: (await readdir(out)).sort(), read };
+  return { notices, sbom, files: (await readdir(out)).sort(), read };
 }
 
 const kit = {
@@ -66,7 +70,7 @@ describe("the bundle", () => {
       ...files,
       "licences/plain@1.0.0.txt": "ISC\n\nKeep it.\n",
     });
-    expect(notices).toContain("### plain 1.0.0 (ISC), in this one\n\n    Keep it.\n");
+    expect(notices).toContain("## plain 1.0.0 (ISC)\n\n    Keep it.\n");
   });
 
   const holding = {
@@ -100,6 +104,49 @@ describe("the bundle", () => {
       "### plain (0BSD), in @some/kit",
     ]);
     expect(notices).toContain("### peered 3.0.1 (MIT), in @some/kit\n\n    Keep this text.\n");
+  });
+
+  test("comes with a bill of materials of them, in which each has a package URL", async () => {
+    const { sbom } = await bundled({ ...holding, ...licences });
+    const { metadata, components, dependencies } = JSON.parse(sbom);
+    expect(metadata.component).toMatchObject({ purl: "pkg:npm/owner@3.2.1" });
+    const purls = components.map(({ purl }: { purl: string }) => purl);
+    expect(purls).toEqual([
+      "pkg:npm/%40some/kit@1.2.3",
+      "pkg:npm/%40deep/held@2.0.0-rc.1",
+      "pkg:npm/peered@3.0.1",
+      "pkg:npm/plain",
+    ]);
+    expect(components[0]).toMatchObject({
+      group: "@some",
+      name: "kit",
+      version: "1.2.3",
+      licenses: [{ license: { id: "ISC" } }],
+    });
+    const [kit, ...held] = purls;
+    expect(dependencies).toEqual([
+      { ref: "pkg:npm/owner@3.2.1", dependsOn: [kit] },
+      { ref: kit, dependsOn: held },
+    ]);
+  });
+
+  test("lists a package once in the bill of materials, even if two packages hold it", async () => {
+    const other = "node_modules/other";
+    const { sbom } = await bundled({
+      ...holding,
+      ...licences,
+      [`${other}/package.json`]:
+        '{"name":"other","version":"1.0.0","license":"(MIT OR ISC)","main":"index.js"}',
+      [`${other}/LICENSE`]: "Do as you like.",
+      [`${other}/index.js`]: "//#region node_modules/plain/index.js\nexports.other = 1;",
+      "main.ts": 'export { word } from "@some/kit"; export { other } from "other";',
+    });
+    const { components } = JSON.parse(sbom);
+    const refs = components.map((each: Record<string, unknown>) => each["bom-ref"]);
+    expect(refs.filter((ref: string) => ref === "pkg:npm/plain")).toHaveLength(1);
+    expect(new Set(refs).size).toBe(refs.length);
+    const licensed = components.find(({ name }: { name: string }) => name === "other");
+    expect(licensed.licenses).toEqual([{ expression: "(MIT OR ISC)" }]);
   });
 
   test("is refused with a held package whose licence of that version is not stored", async () => {

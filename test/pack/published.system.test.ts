@@ -1,22 +1,43 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { allowedLicences } from "../../scripts/dependencies/budget.ts";
+import { lockedPackages } from "../../scripts/dependencies/lockfile.ts";
 import { packBoth, packScaffolder } from "../../scripts/pack/packages.ts";
 import { readTar } from "../../scripts/pack/read-tar.ts";
+import { SBOM_FILE } from "../../scripts/pack/sbom.ts";
 import type { Packed } from "../../scripts/pack/stage.ts";
 import { run, stores, templates } from "../faces/create.ts";
+import { installPeer } from "../peers/install.ts";
 import { usePeer } from "../peers/peer.ts";
 import { nodeOlderThanBots } from "../support/older-node.ts";
 import { exportedNames } from "./exported-names.ts";
 import { unpack } from "./unpack.ts";
 
 const root = join(import.meta.dirname, "../..");
+/** The used part of CycloneDX's own library. */
+interface CycloneDx {
+  readonly Spec: { readonly Version: { readonly v1dot6: string } };
+  readonly Validation: {
+    readonly JsonStrictValidator: new (
+      version: string,
+    ) => {
+      /** Resolves to null if the text is valid. */
+      validate(text: string): Promise<unknown>;
+    };
+  };
+}
+
 const publint = usePeer("publint");
 const areTheTypesWrong = usePeer("attw");
+const cyclonedx: CycloneDx = createRequire(join(await installPeer("publishing"), "any.js"))(
+  "@cyclonedx/cyclonedx-library",
+);
 
 describe("what would be published", { timeout: 120_000 }, () => {
   let folder: string;
@@ -37,13 +58,14 @@ describe("what would be published", { timeout: 120_000 }, () => {
     expect([library.version, scaffolder.version]).toEqual([version, version]);
   });
 
-  test("both say what they are, and name no address that does not exist", async () => {
+  test("both say what they are, and name no address but the site's", async () => {
+    const { homepage } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
     for (const { path } of [library, scaffolder]) {
       const { description, keywords, ...rest } = await manifestIn(path);
       expect(description).toMatch(/bot/);
       expect(keywords).toContain("bot");
-      for (const field of ["homepage", "bugs", "repository"])
-        expect(rest).not.toHaveProperty(field);
+      expect(rest).toMatchObject({ homepage });
+      for (const field of ["bugs", "repository"]) expect(rest).not.toHaveProperty(field);
     }
   });
 
@@ -111,6 +133,40 @@ describe("what would be published", { timeout: 120_000 }, () => {
     expect(notices).not.toContain("@cfworker");
   });
 
+  test("the bill of materials fits the schema of its format, and lists what is bundled", async () => {
+    const validator = new cyclonedx.Validation.JsonStrictValidator(cyclonedx.Spec.Version.v1dot6);
+    for (const { path, name, version } of [library, scaffolder]) {
+      const files = readTar(await readFile(path));
+      expect((await manifestIn(path)).files).toContain(SBOM_FILE);
+      const sbom = files.get(`package/${SBOM_FILE}`)?.text ?? "";
+      expect(await validator.validate(sbom)).toBeNull();
+      // Positive control.
+      expect(await validator.validate(sbom.replace("SHA-512", "SHA-0"))).not.toBeNull();
+      const { metadata, components } = JSON.parse(sbom);
+      expect(metadata.component).toMatchObject({ name, version });
+      const notices = files.get("package/THIRD-PARTY.md")?.text ?? "";
+      const titles = [...notices.matchAll(/^##+ (\S+) ([\d.]+) \((\S+)\)/gm)];
+      const listed = titles.map(
+        ([, bundled, number, license]) => `${bundled} ${number} ${license}`,
+      );
+      expect(components.map(lineOf).sort()).toEqual(listed.sort());
+      const licenses = components.map(({ licenses: [one] }: Component) => one?.license.id);
+      expect(licenses.filter((id: string) => !allowedLicences.includes(id))).toEqual([]);
+    }
+  });
+
+  test("the bill of materials has the hashes of the packages that were installed to be bundled", async () => {
+    const locked = new Map(lockedPackages(root).map(({ name, integrity }) => [name, integrity]));
+    const sbom = readTar(await readFile(library.path)).get(`package/${SBOM_FILE}`)?.text ?? "";
+    const components: readonly Component[] = JSON.parse(sbom).components;
+    const hashed = components.filter(({ hashes }) => hashes !== undefined);
+    expect(hashed.map(nameOf)).toContain("@modelcontextprotocol/server");
+    for (const component of hashed) {
+      const hash = Buffer.from(component.hashes?.[0]?.content ?? "", "hex").toString("base64");
+      expect(`sha512-${hash}`).toBe(locked.get(nameOf(component)));
+    }
+  });
+
   test("a repository is named where one is given, as provenance asks", async () => {
     const repository = "https://example.org/a/b";
     const { path } = await packScaffolder(join(folder, "named"), { repository });
@@ -141,6 +197,7 @@ describe("what would be published", { timeout: 120_000 }, () => {
       "package/THIRD-PARTY.md",
       "package/create-bot.js",
       "package/package.json",
+      "package/sbom.cdx.json",
     ]);
     for (const template of templates) {
       expect(paths).toContain(`package/templates/${template}/_gitignore`);
@@ -220,6 +277,25 @@ describe("what would be published", { timeout: 120_000 }, () => {
     });
   });
 });
+
+interface Component {
+  readonly group?: string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+  readonly hashes?: readonly { readonly content: string }[];
+  readonly licenses: readonly { readonly license: { readonly id: string } }[];
+}
+
+function nameOf({ group, name }: Component): string {
+  return group === undefined ? name : `${group}/${name}`;
+}
+
+function lineOf(component: Component): string {
+  const { version, purl, licenses } = component;
+  expect(purl).toBe(`pkg:npm/${nameOf(component).replace("@", "%40")}@${version}`);
+  return `${nameOf(component)} ${version} ${licenses[0]?.license.id}`;
+}
 
 async function manifestIn(tarball: string) {
   return JSON.parse(readTar(await readFile(tarball)).get("package/package.json")?.text ?? "");
