@@ -2,11 +2,12 @@ import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { root } from "./root.ts";
 
-/** Programs that write parts of docs/, in the order in which they run. Some only take screenshots. */
+/** Programs that write parts of docs/ or of templates/, in the order in which they run. Some only take screenshots. */
 const generators = new Map([
   ["reference", "scripts/reference/main.ts"],
   ["configuration", "scripts/configuration/main.ts"],
   ["dependencies", "scripts/dependencies/main.ts"],
+  ["addresses", "scripts/site/addresses.ts"],
   ["tour", "scripts/tour/main.ts"],
   ["screenshots", "scripts/screenshots/main.ts"],
   ["views", "scripts/screenshots/views.ts"],

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { Client } from "../src/client/index.ts";
 import { Bot, type BotOptions } from "../src/index.ts";
 import { testBot } from "../src/testing/index.ts";
+import { pageUrl } from "./faces/core.ts";
 
 test.each<[BotOptions, string]>([
   [{ handlerTimeoutMs: 0 }, "handlerTimeoutMs must be from 1 to"],
@@ -77,7 +78,7 @@ describe("an option that does not exist is refused", () => {
     (name) => {
       const hook = spread({ [name]: () => undefined });
       const options = { baseUrl: "https://platform.example", apiKey: "key", ...hook };
-      expect(() => new Client(options)).toThrow(refusal("docs/operate/channels.md"));
+      expect(() => new Client(options)).toThrow(refusal(pageUrl("operate/channels")));
     },
   );
 

@@ -16,6 +16,8 @@ const SOURCES = [
   "scripts/compile.ts",
   "scripts/dependencies/lockfile.ts",
   "scripts/pack",
+  "scripts/site/links.ts",
+  "scripts/site/pages.ts",
   "src",
   "templates/operations",
   "tsconfig.json",

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
+import { withPageUrls } from "../site/links.ts";
 import type { LibraryOptions } from "./bundle.ts";
 
 /**
@@ -19,6 +20,8 @@ export async function bundleDeclarations({
     treeshake: { moduleSideEffects: false },
     plugins: [
       dts({ tsconfig: false, generator: "oxc", oxc: { stripInternal: true }, emitDtsOnly: true }),
+      // Editors show docstrings far away from docs/.
+      { name: "page-urls", renderChunk: (code) => withPageUrls(code) },
     ],
     onLog: (_level, { message }) => {
       throw new Error(`The declarations cannot be bundled: ${message}`);

@@ -2,6 +2,7 @@ import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { compile } from "../compile.ts";
 import { root } from "../root.ts";
+import { withSiteLinks } from "../site/links.ts";
 import { bundle, type Modules } from "./bundle.ts";
 import { bundledPackages } from "./bundled.ts";
 import { SBOM_FILE, sbomOf } from "./sbom.ts";
@@ -41,7 +42,10 @@ export function packServiceBot(out: string, options: PackOptions = {}): Promise<
     await writeManifest(stage, published, options);
     await writeBundled(stage, published, modules);
     await cp(operations, join(stage, "operations"), { recursive: true });
-    await copyPresent(stage, ["README.md", "LICENSE", "CHANGELOG.md"]);
+    await copyPresent(stage, ["LICENSE"]);
+    for (const name of ["README.md", "CHANGELOG.md"]) {
+      await writeFile(join(stage, name), withSiteLinks(await readFile(join(root, name), "utf8")));
+    }
   });
 }
 

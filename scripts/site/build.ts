@@ -1,14 +1,16 @@
 import { spawnSync } from "node:child_process";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { installDependencies } from "../registry/install.ts";
 import { root } from "../root.ts";
 import { deadLinks } from "./dead-links.ts";
+import { homepage } from "./links.ts";
 
 const site = join(root, "site");
 
 export interface SiteOptions {
-  /** Path of the site on its host, with a slash at both ends. Default: `/`. */
+  /** Path of the site on its host, with a slash at both ends. Default: the path of `homepage` in package.json. */
   readonly base?: string | undefined;
   /** URL of the repository, for links to files that are not pages. If it is missing, these links become plain text. */
   readonly repository?: string | undefined;
@@ -22,7 +24,11 @@ export interface SiteOptions {
  * @returns the folder of the site
  * @throws {Error} if the build fails or a link is dead
  */
-export function buildSite({ base = "/", repository, folder }: SiteOptions = {}): string {
+export function buildSite({
+  base = new URL(`${homepage}/`).pathname,
+  repository,
+  folder,
+}: SiteOptions = {}): string {
   const out = folder ?? join(site, ".vitepress", "dist");
   installDependencies(pathToFileURL(`${site}/`));
   const program = join(site, "node_modules", "vitepress", "bin", "vitepress.js");
@@ -36,6 +42,8 @@ export function buildSite({ base = "/", repository, folder }: SiteOptions = {}):
     },
   );
   if (status !== 0) throw new Error("the site cannot be built");
+  // The packed README shows a picture. VitePress adds a hash to the names of the pictures on pages.
+  cpSync(join(root, "docs", "images"), join(out, "images"), { recursive: true });
   const dead = deadLinks(out, base);
   if (dead.length > 0) throw new Error(`the site has dead links:\n${dead.join("\n")}`);
   return out;

@@ -3,15 +3,15 @@
  *
  *     npm run docs
  *
- * `SITE_BASE` is the site's path on its host (default: `/`). `SITE_REPOSITORY` is the repository's URL.
+ * The site's path on its host is that of `homepage` in package.json. `SITE_REPOSITORY` is the repository's URL.
  */
 import { relative } from "node:path";
 import { root } from "../root.ts";
 import { buildSite } from "./build.ts";
 
-const { SITE_BASE: base, SITE_REPOSITORY: repository } = process.env;
+const { SITE_REPOSITORY: repository } = process.env;
 try {
-  console.log(`The site is in ${relative(root, buildSite({ base, repository }))}.`);
+  console.log(`The site is in ${relative(root, buildSite({ repository }))}.`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

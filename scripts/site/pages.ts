@@ -1,4 +1,6 @@
-import { posix } from "node:path";
+import { readdirSync } from "node:fs";
+import { join, posix } from "node:path";
+import { root } from "../root.ts";
 
 /** Pages outside docs/: their path on the site, by path in the repository. */
 const OTHERS: Readonly<Record<string, string>> = {
@@ -21,6 +23,14 @@ export const EXCLUDED: readonly string[] = [
   "templates/**",
   "test/**",
 ];
+
+/** Returns the paths of all pages in the repository. */
+export function pageFiles(): string[] {
+  const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name.replaceAll("\\", "/")}`);
+  return [...new Set([...Object.keys(OTHERS), ...docs])];
+}
 
 export function pageOf(file: string): string | undefined {
   const other = OTHERS[file];

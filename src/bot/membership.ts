@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { type Clock, every } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { version } from "../core/process.ts";
+import { version } from "../core/manifest.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import type { Shared } from "../inbox/shared.ts";
 

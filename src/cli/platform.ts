@@ -1,5 +1,5 @@
 import { createLogger } from "../core/logger.ts";
-import { version } from "../core/process.ts";
+import { version } from "../core/manifest.ts";
 import { NO_LIMITS } from "../platform/api/limits.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { ListenOptions, Platform } from "../platform/index.ts";

@@ -1,5 +1,5 @@
 import { fill } from "../core/fill.ts";
-import { version } from "../core/process.ts";
+import { version } from "../core/manifest.ts";
 import { printable } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { type Command, CommandError, ownCommand, UsageError } from "./command.ts";

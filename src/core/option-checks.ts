@@ -1,5 +1,6 @@
 import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
 import type { BackoffOptions } from "./clock.ts";
+import { pageUrl } from "./manifest.ts";
 import { nearestName } from "./names.ts";
 
 /** Range of a number. A missing `max` means no upper bound. */
@@ -90,18 +91,13 @@ export function optionProblems(
   ];
 }
 
-const USE_CHANNELS = "subscribe to a channel (docs/operate/channels.md)";
-
-/** Options from earlier versions, with their replacements. */
-const removed: Readonly<Record<string, string>> = {
-  onRequest: USE_CHANNELS,
-  onHeldBack: USE_CHANNELS,
-  onBudget: USE_CHANNELS,
-  onBreaker: USE_CHANNELS,
-};
+/** Options from earlier versions, which channels replace. */
+const removed: readonly string[] = ["onRequest", "onHeldBack", "onBudget", "onBreaker"];
 
 function unknownOption(name: string, known: readonly string[], path: string): string {
-  if (Object.hasOwn(removed, name)) return `${path}${name} was removed: ${removed[name]}`;
+  if (removed.includes(name)) {
+    return `${path}${name} was removed: subscribe to a channel (${pageUrl("operate/channels")})`;
+  }
   const near = nearestName(name, known);
   const hint = near === undefined ? "" : ` (did you mean ${path}${near}?)`;
   return `unknown option ${path}${name}${hint}`;

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { ServiceBotError } from "../errors.ts";
 import { MAX_TIMER_MS } from "./clock.ts";
 
@@ -28,13 +27,6 @@ function isAtLeast(version: string, oldest: string): boolean {
     if (part !== wanted) return part > wanted;
   }
   return true;
-}
-
-export function version(): string {
-  // The manifest is two folders up, both in the source tree and in the published package.
-  const file = new URL("../../package.json", import.meta.url);
-  const manifest: { version: string } = JSON.parse(readFileSync(file, "utf8"));
-  return manifest.version;
 }
 
 /** The part of `process` that bots use, replaceable in tests. */

@@ -4,7 +4,7 @@ import { ApiError } from "../client/errors.ts";
 import { isScopeMissing } from "../client/scopes.ts";
 import type { Fetch } from "../client/transport.ts";
 import type { Logger } from "../core/logger.ts";
-import { version } from "../core/process.ts";
+import { version } from "../core/manifest.ts";
 import { type Access, type Probe, TokenRefused } from "./access.ts";
 import { type Failure, failedResult, failureOf } from "./failure.ts";
 import { previewsOf } from "./previews.ts";

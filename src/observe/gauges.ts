@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Config } from "../config.ts";
-import { version } from "../core/process.ts";
+import { version } from "../core/manifest.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";

@@ -12,7 +12,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import type { Logger } from "../core/logger.ts";
-import { version } from "../core/process.ts";
+import { version } from "../core/manifest.ts";
 import { spanIn, traceIdOf, traceOf } from "../core/trace.ts";
 import { type BatchMessage, type RunOutcome, type WorkMessages, works } from "./channels.ts";
 

@@ -34,6 +34,7 @@ export { parseJson } from "../../src/core/json.ts";
 export { isTooComplex, maxEventsIn } from "../../src/core/json-bounds.ts";
 export { bind, type Listening, listen } from "../../src/core/listen.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
+export { pageUrl, version } from "../../src/core/manifest.ts";
 export { editsBetween, misspeltVariables, nearestName } from "../../src/core/names.ts";
 export type { HandlerOptions } from "../../src/core/option-checks.ts";
 export {
@@ -49,7 +50,6 @@ export {
   ProcessOwners,
   requireNode,
   untilEnded,
-  version,
 } from "../../src/core/process.ts";
 export { readTarget } from "../../src/core/request-target.ts";
 export {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "../docs/markdown.ts";
+import { pageUrl } from "../faces/core.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { dashboard, panels, rules } from "./operations-files.ts";
 import { scrape, World } from "./world.ts";
@@ -73,10 +74,10 @@ describe("the alerts", () => {
   test.each(rules)(
     "$alert: says what is the matter, what to type, and where it is written",
     (rule) => {
-      const { summary = "", description = "", runbook } = rule.annotations;
+      const { summary = "", description = "", runbook_url } = rule.annotations;
       expect(summary).toMatch(/\.$/);
       expect(description).toMatch(/\.$/);
-      expect(runbook).toBe(`docs/operate/alerts.md#${rule.alert.toLowerCase()}`);
+      expect(runbook_url).toBe(pageUrl(`operate/alerts#${rule.alert.toLowerCase()}`));
       expect(["critical", "warning"]).toContain(rule.labels.severity);
     },
   );

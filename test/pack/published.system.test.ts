@@ -15,6 +15,7 @@ import type { Packed } from "../../scripts/pack/stage.ts";
 import { run, stores, templates } from "../faces/create.ts";
 import { installPeer } from "../peers/install.ts";
 import { usePeer } from "../peers/peer.ts";
+import { linkProblems, relativeLinks } from "../site/site-links.ts";
 import { nodeOlderThanBots } from "../support/older-node.ts";
 import { exportedNames } from "./exported-names.ts";
 import { unpack } from "./unpack.ts";
@@ -67,6 +68,21 @@ describe("what would be published", { timeout: 120_000 }, () => {
       expect(rest).toMatchObject({ homepage });
       for (const field of ["bugs", "repository"]) expect(rest).not.toHaveProperty(field);
     }
+  });
+
+  test("every page that a packed text names is a URL of the site, and exists", async () => {
+    let urls = 0;
+    for (const packed of [library, scaffolder]) {
+      const { homepage } = await manifestIn(packed.path);
+      for (const [path, { text }] of readTar(await readFile(packed.path))) {
+        // Licences of other projects.
+        if (path.endsWith("/THIRD-PARTY.md")) continue;
+        expect(linkProblems(text), path).toEqual([]);
+        if (/^package\/\w+\.md$/.test(path)) expect(relativeLinks(text), path).toEqual([]);
+        urls += text.split(`${homepage}/`).length - 1;
+      }
+    }
+    expect(urls).toBeGreaterThan(30);
   });
 
   test("publint has no complaint", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildSite } from "../../scripts/site/build.ts";
+import { sitePages } from "../../scripts/site/links.ts";
 import { type ServedSite, serveSite } from "../../scripts/site/serve.ts";
 import { INSTALL_TIMEOUT_MS, installPeer } from "../peers/install.ts";
 import { violationsOf } from "../platform/portal/support/axe.ts";
@@ -52,6 +53,16 @@ describe.each([
     await page.getByRole("option").first().click();
     await page.waitForURL(/\.html/);
   });
+});
+
+test("pages, headings and pictures are at the addresses that the packages name", async () => {
+  for (const path of sitePages().keys()) {
+    expect((await fetch(`${site.url}${path.slice(1)}`)).status, path).toBe(200);
+  }
+  const alerts = await (await fetch(`${site.url}operate/alerts.html`)).text();
+  expect(alerts).toContain('id="servicebotdown"');
+  const picture = await fetch(`${site.url}images/portal-chat.png`);
+  expect(picture.headers.get("content-type")).toBe("image/png");
 });
 
 async function open(path: string, viewport: { width: number; height: number }): Promise<Page> {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { version } from "../../core/process.ts";
+import { version } from "../../core/manifest.ts";
 import type { Platform } from "../../platform/index.ts";
 import { type Command, CommandError, defineCommand, ownCommand, untilSignal } from "../command.ts";
 import { writeControlFile } from "../control.ts";

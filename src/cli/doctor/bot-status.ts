@@ -1,4 +1,5 @@
 import type { Config } from "../../config.ts";
+import { pageUrl } from "../../core/manifest.ts";
 import { lastFour } from "../../core/secrets.ts";
 import { longestLagMs } from "../../observe/webhook-status.ts";
 import { age, bytes, count, cut } from "../output.ts";
@@ -147,7 +148,7 @@ function pollRemedyFor(status: number | null): string {
 }
 
 const storeRemedies: Readonly<Record<string, string>> = {
-  file_lost: "Do not kill the bot. Follow the steps in docs/operate/backup.md, under A lost file.",
+  file_lost: `Do not kill the bot. Follow these steps: ${pageUrl("operate/backup#a-lost-file")}`,
   disk_full: "Free space on the disk.",
   locked: "Stop the other process that writes to the file; lsof lists it.",
   away: "Start PostgreSQL, or correct DATABASE_URL.",
@@ -197,7 +198,7 @@ function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] 
   return [
     note(
       `the inbox was restored${when} from a backup, and the bot has not read the event log since`,
-      "Handlers start once the bot has read the log. Uncertain events become dead letters: docs/operate/backup.md.",
+      `Handlers start once the bot has read the log. Uncertain events become dead letters: ${pageUrl("operate/backup#uncertain-steps")}`,
     ),
   ];
 }

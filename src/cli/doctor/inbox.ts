@@ -1,5 +1,6 @@
 import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
+import { pageUrl } from "../../core/manifest.ts";
 import { printable } from "../../core/safe-text.ts";
 import { ConfigError, messageOf, ServiceBotError } from "../../errors.ts";
 import type {
@@ -102,7 +103,7 @@ export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Findi
   return [
     database.warn(
       `${place} ${loss[disk]}; the bot would then reply to old events again`,
-      "Mount a volume at its folder, or use PostgreSQL: docs/deploy/docker.md.",
+      `Mount a volume at its folder, or use PostgreSQL: ${pageUrl("deploy/docker")}`,
     ),
   ];
 }
@@ -155,7 +156,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       fail(
         `${place} is damaged: ${printable(damage.join("; "))}`,
-        "Stop the bot, keep a copy of the file, and restore the last backup: docs/operate/backup.md.",
+        `Stop the bot, keep a copy of the file, and restore the last backup: ${pageUrl("operate/backup#restore-a-backup")}`,
       ),
     );
   }
@@ -163,7 +164,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       fail(
         `${place} is on a network file system (${network}), where SQLite's locks are unreliable`,
-        "Move the file to a local disk, or use PostgreSQL: docs/operate/scaling.md.",
+        `Move the file to a local disk, or use PostgreSQL: ${pageUrl("operate/scaling#moving-to-postgresql")}`,
       ),
     );
   }
@@ -263,7 +264,7 @@ export function aboutInstances(instances: readonly Pick<InstanceReport, "version
   return [
     inbox.note(
       `${running}, versions ${versions.join(" and ")}`,
-      "Unless an update is under way, update the other instances: docs/operate/upgrading.md.",
+      `Unless an update is under way, update the other instances: ${pageUrl("operate/upgrading")}`,
     ),
   ];
 }

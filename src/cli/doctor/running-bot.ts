@@ -1,4 +1,4 @@
-import * as z from "../../core/zod.ts";
+import * as z from "zod";
 
 /** An error as the status shows it. */
 export interface Failure {

@@ -1,4 +1,5 @@
 import { asDoctor } from "../../client/scopes.ts";
+import { pageUrl } from "../../core/manifest.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { markProbe, PROBE_HEADER } from "../../signature/probe.ts";
 import { SIGNATURE_HEADER, sign, TOLERANCE_SECONDS } from "../../signature/signature.ts";
@@ -77,7 +78,7 @@ async function checkPublic(target: Target): Promise<Finding> {
   if (finding.level !== "ok" || url.protocol === "https:") return finding;
   return note(
     `${url.href} is not https, and the platform delivers only to https`,
-    "Put a TLS proxy in front of the bot: docs/deploy/overview.md.",
+    `Put a TLS proxy in front of the bot: ${pageUrl("deploy/overview#https")}`,
   );
 }
 

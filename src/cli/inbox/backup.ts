@@ -1,5 +1,6 @@
 import { loadDatabase } from "../../config.ts";
 import { showDatabase } from "../../core/database-address.ts";
+import { pageUrl } from "../../core/manifest.ts";
 import type { RestoreMark } from "../../inbox/restore-mark.ts";
 import type { BackupReport } from "../../inbox/sqlite/backup.ts";
 import type { RestoreReport } from "../../inbox/sqlite/restore.ts";
@@ -31,7 +32,7 @@ function fileInEnvironment(): string {
   if (database.kind === "sqlite") return database.file;
   throw new CommandError(
     `The inbox is in PostgreSQL (${showDatabase(database)}). Use pg_dump or the provider's backups.\n` +
-      "After a restore, run `npx service-bot inbox restore --in-place` (docs/operate/backup.md).",
+      `After a restore, run \`npx service-bot inbox restore --in-place\` (${pageUrl("operate/backup#postgresql")}).`,
   );
 }
 
@@ -106,7 +107,7 @@ async function restoreFrom(
   if (file !== undefined) {
     throw new CommandError(
       "DATABASE_URL is a PostgreSQL database. Restore it with pg_restore or the provider's tools.\n" +
-        "Then run `npx service-bot inbox restore --in-place` (docs/operate/backup.md).",
+        `Then run \`npx service-bot inbox restore --in-place\` (${pageUrl("operate/backup#postgresql")}).`,
     );
   }
   const { markDatabase } = await import("../../inbox/postgres/maintenance.ts");

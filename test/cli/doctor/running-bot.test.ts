@@ -1,6 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
 import { aboutBot, isThisMachine, type RunningBot } from "../../faces/cli.ts";
+import { pageUrl } from "../../faces/core.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
 import { access, examine, refusingPlatform, serve, trouble } from "./examine.ts";
 
@@ -206,7 +207,7 @@ test("a restore is reported until the event log is read", () => {
     {
       level: "note",
       what: expect.stringMatching(/restored 30 min ago from a backup/),
-      remedy: expect.stringContaining("docs/operate/backup.md"),
+      remedy: expect.stringContaining(pageUrl("operate/backup#uncertain-steps")),
     },
   ]);
   expect(findingsOf({ restored: { at, readAt: "2026-11-20T15:31:00.000Z" } })).toHaveLength(1);

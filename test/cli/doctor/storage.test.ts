@@ -10,6 +10,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { aboutDisk, aboutFile, aboutInbox, aboutInstances, aboutServer } from "../../faces/cli.ts";
+import { pageUrl } from "../../faces/core.ts";
 import type { FileHealth, InboxReport } from "../../faces/inbox.ts";
 import {
   ephemeralDiskOf,
@@ -60,7 +61,9 @@ describe("a file", () => {
     [{ walBytes: 300 * MB }, /^note its WAL has grown to 300 MB/],
   ])("%j is reported, with a remedy", (health, reported) => {
     const found = aboutFile("bot.db", { ...healthy, ...health });
-    if (health.damage !== undefined) expect(found[0]?.remedy).toContain("docs/operate/backup.md");
+    if (health.damage !== undefined) {
+      expect(found[0]?.remedy).toContain(pageUrl("operate/backup#restore-a-backup"));
+    }
     expect(found.map(({ level, what }) => `${level} ${what}`)).toEqual([
       expect.stringMatching(reported),
     ]);

@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { homepage, sitePages, withHomepage } from "../../scripts/site/links.ts";
+import { anchorsOf, pages, root } from "../docs/markdown.ts";
+
+const files = sitePages();
+const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]));
+
+/**
+ * Returns what leads nowhere in a text that users read without docs/ next to it: mentions of files in docs/, and URLs
+ * of the site that have another address, no page, or no such heading.
+ */
+export function linkProblems(text: string): string[] {
+  const urls = text.match(new RegExp(`${homepage}(?:/[\\w./#-]*[\\w/])?`, "g")) ?? [];
+  return [
+    ...(text.match(/\bdocs\/[\w/-]+\.\w+(?:#[\w-]+)?/g) ?? []),
+    ...urls.filter((url) => !leadsToPage(url)),
+    ...(withHomepage(text) === text ? [] : ["an address other than homepage in package.json"]),
+  ];
+}
+
+function leadsToPage(url: string): boolean {
+  const [path = "", anchor] = url.slice(homepage.length).split("#");
+  if (path.startsWith("/images/")) return existsSync(join(root, "docs", path));
+  const file = files.get(path || "/");
+  return file !== undefined && (anchor === undefined || anchors.get(file)?.has(anchor) === true);
+}
+
+/** Returns the targets of a Markdown text's links that are neither URLs nor headings of the text. */
+export function relativeLinks(markdown: string): string[] {
+  return [...markdown.matchAll(/\]\((?!https?:|#)([^)\s]+)\)/g)].map(([, target = ""]) => target);
+}
