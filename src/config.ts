@@ -92,7 +92,7 @@ export interface ConfigOverrides {
    * LOG_LEVEL: minimum level to log: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Default `info`.
    */
   readonly logLevel?: LogLevel;
-  /** TRACING: `on` creates OpenTelemetry spans and requires the `@opentelemetry/api` package. Default `off`. */
+  /** TRACING: `on` creates OpenTelemetry spans, for an SDK that `node --import` loads. Default `off`. */
   readonly tracing?: "on" | "off";
 }
 

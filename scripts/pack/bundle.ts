@@ -130,6 +130,8 @@ async function write(input: InputOptions, output: OutputOptions): Promise<Module
   const build = await rolldown({
     ...input,
     platform: "node",
+    // On a slow machine, this check is a warning.
+    checks: { bundlerTimings: false },
     onLog: (_level, { message }) => {
       // Some warnings, such as an unresolved import, become failures once the package is installed.
       throw new Error(`${input.input} cannot be bundled: ${message}`);

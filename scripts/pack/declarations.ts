@@ -16,6 +16,8 @@ export async function bundleDeclarations({
   const build = await rolldown({
     input: Object.fromEntries(entries.map((entry) => [entry, join(src, `${entry}.ts`)])),
     external: (id) => /^[@\w][^:]/.test(id),
+    // On a slow machine, this check is a warning.
+    checks: { bundlerTimings: false },
     // Otherwise the imports of unused declarations remain.
     treeshake: { moduleSideEffects: false },
     plugins: [

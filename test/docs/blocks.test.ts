@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { packagesIn } from "../../scripts/pack/imports.ts";
 import { commandsOf, problemOf } from "./command-lines.ts";
-import { codeBlocks, documentedBlock, pages, root, testOf } from "./markdown.ts";
+import { codeBlocks, documentedBlock, type Page, pages, root, testOf } from "./markdown.ts";
 
 const templates = [
   "starter/README.md",
@@ -76,6 +77,25 @@ test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code 
   for (const value of isLines ? code.trimEnd().split("\n") : [code]) {
     expect(JSON.parse(value)).toBeTypeOf("object");
   }
+});
+
+/** Returns the packages that a page's code imports, without those that it installs and those that every bot has. */
+function missingPackages(page: Page): string[] {
+  const code = codeBlocks(page).filter(({ language }) => language === "ts");
+  const imported = code.flatMap((block) => packagesIn("example.ts", block.code));
+  const installed = [...page.text.matchAll(/\bnpm install ([^`\n]+)/g)]
+    .flatMap(([, words = ""]) => words.split(" "))
+    .concat("service-bot", "zod");
+  return [...new Set(imported.map(({ name }) => name))].filter((name) => !installed.includes(name));
+}
+
+test("a page whose code imports another package than a bot has says to install it", () => {
+  // Shows the code of other frameworks.
+  const others = pages.filter(({ path }) => path !== "docs/guides/migrating.md");
+  const found = others.flatMap((page) => missingPackages(page).map((name) => [page.path, name]));
+  expect(found).toEqual([]);
+  const text = "`npm install one`\n\n```ts\nimport 'one';\nimport 'two/deep';\n```\n";
+  expect(missingPackages({ path: "page.md", text })).toEqual(["two"]);
 });
 
 test("each block of docs/deploy names the test that runs it, or why none does", () => {

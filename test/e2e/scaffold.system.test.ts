@@ -1,8 +1,8 @@
 import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Result, type RunResult, run } from "../faces/create.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type Result, type RunResult, run, templates } from "../faces/create.ts";
 import { TestProcess } from "../support/process.ts";
 import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
 
@@ -60,4 +60,23 @@ describe.each(["minimal", "assistant"])(
       expect(await running.exited, running.output()).toEqual({ code: 0, signal: null });
     });
   },
+);
+
+test.each(templates)(
+  "a bot scaffolded from the template %s with --store postgres has no type errors, and passes its tests without a server",
+  async (template) => {
+    const parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
+    onTestFinished(() => rm(parent, { recursive: true, force: true }));
+    const flags = ["--template", template, "--store", "postgres", "--no-git"];
+    const { dir, installed } = await scaffoldedBot(parent, "bot", flags);
+    expect(installed).toBe(true);
+    for (const script of ["typecheck", "test"]) {
+      const { code, output } = await run("npm", ["run", script], {
+        cwd: dir,
+        env: withoutBotVariables(),
+      });
+      expect(code, output).toBe(0);
+    }
+  },
+  SCAFFOLD_TIMEOUT_MS,
 );

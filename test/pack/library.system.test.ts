@@ -1,13 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { PackCache } from "../../scripts/pack/cache.ts";
 import { type PackageImport, packagesIn } from "../../scripts/pack/imports.ts";
 import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
 import { root } from "../create/harness.ts";
-import { run } from "../faces/create.ts";
-import { writeEntries } from "./unpack.ts";
 
 /** The page, which is built for browsers. Path relative to src. */
 const PORTAL = "platform/portal/";
@@ -129,31 +127,5 @@ describe("the packed library", { timeout: 120_000 }, () => {
     );
     expect(paths.length).toBeGreaterThan(0);
     for (const path of paths) expect(entries.has(path.replace("./", "package/")), path).toBe(true);
-  });
-
-  test("the client works on its own, and loads neither the database nor a web server", async () => {
-    // The folder is inside the checkout, so that Node finds the dependencies.
-    const cache = join(root, "node_modules", ".cache");
-    await mkdir(cache, { recursive: true });
-    const folder = await mkdtemp(join(cache, "pack-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    await writeEntries(entries, join(folder, "node_modules/service-bot"));
-    const script = `
-      import { createRequire } from "node:module";
-      import { Client } from "service-bot/client";
-      import { TestPlatform } from "service-bot/testing";
-      const { fetch } = new TestPlatform();
-      const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch });
-      await client.posts.create({ text: "hi", images: ["https://example.com/a.png"] });
-      const { items } = await client.feed();
-      const loaded = Object.keys(createRequire(import.meta.url).cache);
-      const heavy = loaded.filter((path) => /express/.test(path));
-      console.log(JSON.stringify({ images: items[0].images.length, heavy }));
-    `;
-    const main = join(folder, "main.mjs");
-    await writeFile(main, script);
-    const { code, output } = await run(process.execPath, [main], { cwd: folder, env: process.env });
-    expect(code, output).toBe(0);
-    expect(JSON.parse(output)).toEqual({ images: 1, heavy: [] });
   });
 });

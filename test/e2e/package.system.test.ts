@@ -1,0 +1,269 @@
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { commandsOf } from "../../scripts/registry/toolchain.ts";
+import { documentedBlock, root } from "../docs/markdown.ts";
+import { commands } from "../faces/cli.ts";
+import { run } from "../faces/create.ts";
+import { listenUntilEnd } from "../support/listen.ts";
+import { PostgresServer } from "../support/postgres/server.ts";
+import { reservePort } from "../support/reserve-port.ts";
+import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
+import { CLI, type Env, InstalledBot } from "./installed-bot.ts";
+import { strictApp, strictConfigs } from "./strict-app.ts";
+
+// A checkout has development dependencies, which hide that a feature needs a package that no bot installs. Therefore
+// these tests use every documented feature in a bot outside the checkout.
+
+let parent: string;
+let bot: InstalledBot;
+
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), "package e2e "));
+  const { dir } = await scaffoldedBot(parent, "bot", ["--template", "starter", "--no-git"]);
+  const [oldest = ""] = await commandsOf("node22", "npm");
+  bot = new InstalledBot(dir, join(oldest, "node"));
+}, 2 * SCAFFOLD_TIMEOUT_MS);
+
+afterAll(() => rm(parent, { recursive: true, force: true }));
+
+describe("a bot with nothing but its own packages, on the oldest Node", {
+  timeout: 120_000,
+}, () => {
+  test("imports every entry, with the exported names", async () => {
+    const entries = (await readFile(join(root, "test/pack/exports.txt"), "utf8"))
+      .split(/^# /m)
+      .slice(1)
+      .map((entry) => entry.trim().split("\n"))
+      .map(([name = "", ...names]) => ({ name, names }));
+    const script = `for (const name of ${JSON.stringify(entries.map(({ name }) => name))})
+      console.log(JSON.stringify(Object.keys(await import(name)).sort()));`;
+    const { stdout, output } = await bot.run(["--input-type=module", "--eval", script]);
+    const values = entries.map(({ names }) =>
+      names.filter((name) => name.startsWith("value ")).map((name) => name.slice("value ".length)),
+    );
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+      output,
+    ).toEqual(values);
+  });
+
+  test("passes its own tests, and has no type errors", async () => {
+    for (const script of ["typecheck", "test"]) {
+      const options = { cwd: bot.folder, env: withoutBotVariables() };
+      const { code, output } = await run("npm", ["run", script], options);
+      expect(code, output).toBe(0);
+    }
+  });
+
+  test("the client works on its own, and loads neither the database nor a web server", async () => {
+    const script = `
+      import { createRequire } from "node:module";
+      import { Client } from "service-bot/client";
+      import { TestPlatform } from "service-bot/testing";
+      const { fetch } = new TestPlatform();
+      const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch });
+      await client.posts.create({ text: "hi", images: ["https://example.com/a.png"] });
+      const { items } = await client.feed();
+      const loaded = Object.keys(createRequire(import.meta.url).cache);
+      const heavy = loaded.filter((path) => /express/.test(path));
+      console.log(JSON.stringify({ images: items[0].images.length, heavy }));
+    `;
+    const { stdout, output } = await bot.run(["--input-type=module", "--eval", script]);
+    expect(JSON.parse(stdout), output).toEqual({ images: 1, heavy: [] });
+  });
+
+  test.each(strictConfigs)("compiles against every entry with %s", async (name, options) => {
+    const folder = join(bot.folder, `strict-${name}`);
+    await mkdir(folder);
+    await writeFile(join(folder, "app.ts"), strictApp);
+    const config = { compilerOptions: options, include: ["*.ts"] };
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+    const tsc = join("node_modules", "typescript", "bin", "tsc");
+    const { code, output } = await bot.run([tsc, "--project", folder]);
+    expect(output).toBe("");
+    expect(code).toBe(0);
+  });
+
+  test("runs with metrics, tracing and MCP on, and doctor and inbox find nothing wrong", async () => {
+    const both = await bot.startBoth({ METRICS_PORT: "0", TRACING: "on" });
+    const { env, apiKey, process, ready } = both;
+    expect(await bot.answerTo("dm.message", env)).toMatchObject({ status: 201 });
+    const metrics = await (await fetch(String(ready["metrics"]))).text();
+    expect(metrics).toMatch(/^service_bot_events_total\{type="dm.message",source="webhook"\} 1$/m);
+    expect(metrics).toMatch(/^process_cpu_seconds_total \d/m);
+    // Without an SDK, there are no spans.
+    expect(process.logLines.filter(({ level }) => level === "warn")).toHaveLength(1);
+
+    const { ok, findings } = await bot.json(["doctor"], env);
+    expect(ok, JSON.stringify(findings)).toBe(true);
+    const { events } = await bot.json(["inbox", "list", "--state", "done"], env);
+    const [{ id, trace }] = events as readonly [{ id: string; trace: string }];
+    expect(trace).toMatch(/^[\da-f]{32}$/);
+    expect(await bot.json(["inbox", "show", id], env)).toMatchObject({ id, state: "done" });
+
+    const url = new URL(`${env["SERVICE_BASE_URL"]}/mcp`);
+    expect(await toolsAt(url, apiKey)).toContain("service_create_post");
+    process.kill("SIGTERM");
+    expect(await process.exited, process.output()).toEqual({ code: 0, signal: null });
+  });
+
+  test("runs every command, and every action of the inbox", async () => {
+    expect(await bot.cli(["--version"])).toMatch(/^\d+\.\d+\.\d+/);
+    const names = [...(await bot.cli(["--help"])).matchAll(/^ {2}([a-z]+) /gm)].map(
+      ([, name]) => name,
+    );
+    expect(names).toEqual(Object.keys(commands));
+    for (const name of Object.keys(commands)) {
+      expect(await bot.cli([name, "--help"])).toContain(`service-bot ${name}`);
+    }
+    const { env, process } = await bot.startBoth();
+    await bot.answerTo("dm.message", env);
+    const act = (...words: readonly string[]) => bot.cli(["inbox", ...words], env);
+    const backup = join(bot.folder, "backup.db");
+    for (const words of [
+      ["stats"],
+      ["list", "--state", "all"],
+      ["retry", "--code", "NOT_FOUND", "--dry-run"],
+      ["discard", "--code", "NOT_FOUND", "--reason", "none", "--dry-run"],
+      ["state"],
+      ["timers"],
+      ["backup", backup],
+    ]) {
+      expect(await act(...words)).not.toBe("");
+    }
+    process.kill("SIGTERM");
+    await process.exited;
+    await act("restore", backup, "--move-old");
+    expect(await bot.json(["inbox", "stats"], env)).toMatchObject({ done: 1 });
+  });
+
+  test("serves MCP over stdio and over HTTP", async () => {
+    const { env, apiKey } = await bot.startBoth();
+    const client = new Client({ name: "test", version: "1" });
+    onTestFinished(() => client.close());
+    const program = { command: bot.node, args: [CLI, "mcp"], cwd: bot.folder, env };
+    await client.connect(new StdioClientTransport(program));
+    const called = await client.callTool({ name: "service_get_me", arguments: {} });
+    expect(called.structuredContent).toMatchObject({ username: "bot" });
+    const server = bot.command(["mcp", "--http", "0"], env);
+    const line = await server.line((each) => each.includes("/mcp"));
+    const [url = ""] = /http:\S+\/mcp/.exec(line) ?? [];
+    expect(await toolsAt(new URL(url), apiKey)).toContain("service_create_post");
+  });
+
+  test("dev prints the log with pino-pretty, and as JSON without it", async () => {
+    const lastLine = async () => {
+      const ports = [await reservePort(), await reservePort()];
+      const env = { SERVICE_BASE_URL: `http://127.0.0.1:${ports[0]}`, PORT: String(ports[1]) };
+      const dev = bot.command(["dev"], env);
+      await dev.line((line) => line.includes("bot ready"));
+      expect(await bot.answerTo("dm.message", env)).toMatchObject({ status: 201 });
+      dev.kill("SIGINT");
+      expect(await dev.exited, dev.output()).toEqual({ code: 0, signal: null });
+      return dev.stdout.at(-1);
+    };
+    const pretty = join(bot.folder, "node_modules", "pino-pretty");
+    expect(await lastLine()).toMatch(/INFO.*stopped/);
+    await rename(pretty, `${pretty}-away`);
+    onTestFinished(() => rename(`${pretty}-away`, pretty));
+    expect(await lastLine()).toMatch(/^\{.*"msg":"stopped"\}$/);
+  });
+
+  test("sends images without sharp, and the local platform shows no previews", async () => {
+    const { env, apiKey } = await bot.startBoth();
+    expect(await previewOf(env, apiKey)).toBeNull();
+  });
+
+  test("names the package that PostgreSQL needs", async () => {
+    const env = {
+      DATABASE_URL: "postgres://bot@127.0.0.1:9/bot",
+      SERVICE_BASE_URL: "http://127.0.0.1:9",
+    };
+    const process = bot.start(env);
+    expect((await process.exited).code).not.toBe(0);
+    expect(process.output()).toContain("npm install pg");
+    expect(JSON.stringify(await bot.json(["doctor"], env, 1))).toContain("npm install pg");
+    const inbox = await bot.run([CLI, "inbox", "stats"], env);
+    expect(inbox.output).toContain("npm install pg");
+  });
+});
+
+describe("a bot with the optional packages", { timeout: 120_000 }, () => {
+  beforeAll(async () => {
+    const tracing = JSON.parse(
+      await readFile(join(root, "test/peers/tracing/package.json"), "utf8"),
+    ).dependencies;
+    const { devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    const names = Object.entries({
+      ...tracing,
+      pg: devDependencies.pg,
+      sharp: devDependencies.sharp,
+    });
+    const specs = names.map(([name, version]) => `${name}@${version}`);
+    const args = ["install", "--no-audit", "--no-fund", ...specs];
+    const { code, output } = await run("npm", args, { cwd: bot.folder, env: process.env });
+    expect(code, output).toBe(0);
+  }, SCAFFOLD_TIMEOUT_MS);
+
+  test("runs on PostgreSQL with pg", async () => {
+    const server = await PostgresServer.start("18");
+    onTestFinished(() => server.stop());
+    const { env } = await bot.startBoth({ DATABASE_URL: server.url() });
+    expect(await bot.answerTo("dm.message", env)).toMatchObject({ status: 201 });
+    expect(await bot.json(["inbox", "stats"], env)).toMatchObject({ done: 1 });
+    expect(await bot.json(["doctor"], env)).toMatchObject({ ok: true });
+  });
+
+  test("gets previews of its images from the local platform with sharp", async () => {
+    const { env, apiKey } = await bot.startBoth();
+    expect(await previewOf(env, apiKey)).toMatch(/^http/);
+  });
+
+  test("exports spans with the SDK that the documentation sets up", async () => {
+    const spans = Promise.withResolvers<string>();
+    const collector = createServer(async (request, response) => {
+      const body = await buffer(request);
+      response.end("{}");
+      if (body.includes("process dm.message")) spans.resolve(String(request.url));
+    });
+    const { url } = await listenUntilEnd(collector);
+    const setUp = documentedBlock("docs/operate/tracing.md", "tracing").replace(
+      /http:[^"]+(?=\/v1)/,
+      url,
+    );
+    await writeFile(join(bot.folder, "tracing.ts"), setUp);
+    const { env } = await bot.startBoth({ TRACING: "on", OTEL_BSP_SCHEDULE_DELAY: "100" }, [
+      "--import",
+      "./tracing.ts",
+    ]);
+    await bot.answerTo("dm.message", env);
+    expect(await spans.promise).toBe("/v1/traces");
+  });
+});
+
+/** Returns the names of the tools that an MCP server has. */
+async function toolsAt(url: URL, token: string): Promise<readonly string[]> {
+  const client = new Client({ name: "test", version: "1" });
+  onTestFinished(() => client.close());
+  const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  return (await client.listTools()).tools.map(({ name }) => name);
+}
+
+/** Makes the bot answer with a picture, and returns the URL of its preview. */
+async function previewOf(env: Env, apiKey: string): Promise<unknown> {
+  const answer = await bot.answerTo("mention", env);
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const response = await fetch(`${env["SERVICE_BASE_URL"]}/api/v1${answer["path"]}`, { headers });
+  const { items } = JSON.parse(await response.text());
+  return items[0].images[0].thumbUrl;
+}
