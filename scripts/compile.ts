@@ -23,27 +23,16 @@ const COMMAND = join("cli", "main");
  * @throws {Error} if the output needs a package that package.json does not declare
  */
 export async function compile(outDir: string): Promise<Modules> {
-  const modules = await bundleEntries(outDir);
-  await copyAssets(outDir);
-  await makeExecutable(join(outDir, `${COMMAND}.js`));
-  const portal = await buildPortal(join(outDir, PORTAL, "static"));
-  return new Map([...modules, ...portal.modules]);
-}
-
-/**
- * Bundles the entries with their declarations, and the CLI.
- *
- * @returns the source files in the bundle
- * @throws {Error} if the output needs a package that package.json does not declare
- */
-export async function bundleEntries(outDir: string): Promise<Modules> {
   const manifest: Manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const entries = entryNames(manifest);
   const external = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   await bundleDeclarations({ src, outDir, entries });
   const modules = await bundleLibrary({ src, outDir, entries: [...entries, COMMAND], external });
   await refuseUndeclared(outDir, manifest);
-  return modules;
+  await copyAssets(outDir);
+  await makeExecutable(join(outDir, `${COMMAND}.js`));
+  const portal = await buildPortal(join(outDir, PORTAL, "static"));
+  return new Map([...modules, ...portal.modules]);
 }
 
 interface Manifest extends Declared {

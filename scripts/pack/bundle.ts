@@ -130,7 +130,7 @@ async function write(input: InputOptions, output: OutputOptions): Promise<Module
   const build = await rolldown({
     ...input,
     platform: "node",
-    // On a slow machine, this check is a warning.
+    // On a slow machine, the timings cause a warning.
     checks: { bundlerTimings: false },
     onLog: (_level, { message }) => {
       // Some warnings, such as an unresolved import, become failures once the package is installed.

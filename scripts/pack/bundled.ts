@@ -44,8 +44,11 @@ export async function bundledPackages(
 ): Promise<readonly Bundled[]> {
   const byFolder = Map.groupBy(modules, ([file]) => packageFolder(file));
   const folders = [...byFolder.keys()].filter((folder) => folder !== undefined).sort();
+  const hashes = new Map(lockedPackages(root).map(({ path, integrity }) => [path, integrity]));
   const installed = folders.map((folder) => {
-    return installedPackage(folder, new Map(byFolder.get(folder)), licences);
+    const files = new Map(byFolder.get(folder));
+    const integrity = hashes.get(relative(root, folder).split(sep).join("/"));
+    return installedPackage({ folder, files, integrity }, licences);
   });
   const ownFiles = (byFolder.get(undefined) ?? []).map(([file]) => file);
   const own = ownFiles.filter((file) => !file.startsWith("\0"));
@@ -67,9 +70,13 @@ interface Manifest {
   readonly license: string;
 }
 
+interface InstalledFiles extends Omit<Installed, "bytes"> {
+  /** The bundled ones. */
+  readonly files: Modules;
+}
+
 async function installedPackage(
-  folder: string,
-  files: Modules,
+  { folder, files, integrity }: InstalledFiles,
   licences: string,
 ): Promise<Bundled> {
   const text = await readFile(join(folder, "package.json"), "utf8");
@@ -80,7 +87,7 @@ async function installedPackage(
   }
   const holds = await copiedPackages([...files.keys()], name, licences);
   const bytes = [...files.values()].reduce((sum, size) => sum + size, 0);
-  const installed = { folder, integrity: integrityOf(folder), bytes };
+  const installed = { folder, integrity, bytes };
   return { name, version, license, licenseText, holds, installed };
 }
 
@@ -111,9 +118,4 @@ async function copiedPackage(
 async function licenceIn(folder: string): Promise<string | undefined> {
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
   return file === undefined ? undefined : (await readFile(join(folder, file), "utf8")).trim();
-}
-
-function integrityOf(folder: string): string | undefined {
-  const path = relative(root, folder).split(sep).join("/");
-  return lockedPackages(root).find((each) => each.path === path)?.integrity;
 }

@@ -16,7 +16,7 @@ export async function bundleDeclarations({
   const build = await rolldown({
     input: Object.fromEntries(entries.map((entry) => [entry, join(src, `${entry}.ts`)])),
     external: (id) => /^[@\w][^:]/.test(id),
-    // On a slow machine, this check is a warning.
+    // On a slow machine, the timings cause a warning.
     checks: { bundlerTimings: false },
     // Otherwise the imports of unused declarations remain.
     treeshake: { moduleSideEffects: false },

@@ -67,7 +67,7 @@ export class InstalledBot {
     const { apiKey } = JSON.parse(await platform.line((line) => line.startsWith("{")));
     const process = this.start(env, args);
     const ready = await process.message("ready");
-    return { env, apiKey, process, platform, ready };
+    return { env, apiKey, process, ready };
   }
 
   /** Makes a user write a message or a mention, and returns the bot's answer. */
@@ -84,7 +84,6 @@ export interface RunningBot {
   readonly env: Env;
   readonly apiKey: string;
   readonly process: TestProcess;
-  readonly platform: TestProcess;
-  /** The log record. */
+  /** Fields of the log line. */
   readonly ready: Readonly<Record<string, unknown>>;
 }

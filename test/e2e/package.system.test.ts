@@ -36,24 +36,26 @@ describe("a bot with nothing but its own packages, on the oldest Node", {
   timeout: 120_000,
 }, () => {
   test("imports every entry, with the exported names", async () => {
-    const entries = (await readFile(join(root, "test/pack/exports.txt"), "utf8"))
-      .split(/^# /m)
-      .slice(1)
-      .map((entry) => entry.trim().split("\n"))
-      .map(([name = "", ...names]) => ({ name, names }));
-    const script = `for (const name of ${JSON.stringify(entries.map(({ name }) => name))})
-      console.log(JSON.stringify(Object.keys(await import(name)).sort()));`;
+    const listed = (await readFile(join(root, "test/pack/exports.txt"), "utf8")).split(/^# /m);
+    const entries = listed.slice(1).map((entry) => {
+      const [name = "", ...names] = entry.trim().split("\n");
+      const values = names.filter((each) => each.startsWith("value "));
+      return [name, values.map((each) => each.slice("value ".length))] as const;
+    });
+    const script = `
+      const names = {};
+      for (const entry of ${JSON.stringify(entries.map(([name]) => name))}) {
+        names[entry] = Object.keys(await import(entry)).sort();
+      }
+      const { default: manifest } = await import("service-bot/package.json", { with: { type: "json" } });
+      console.log(JSON.stringify({ names, exports: Object.keys(manifest.exports) }));
+    `;
     const { stdout, output } = await bot.run(["--input-type=module", "--eval", script]);
-    const values = entries.map(({ names }) =>
-      names.filter((name) => name.startsWith("value ")).map((name) => name.slice("value ".length)),
+    const { names, exports } = JSON.parse(stdout);
+    expect(names, output).toEqual(Object.fromEntries(entries));
+    expect([...Object.keys(names), "service-bot/package.json"].sort()).toEqual(
+      exports.map((path: string) => path.replace(".", "service-bot")).sort(),
     );
-    expect(
-      stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line)),
-      output,
-    ).toEqual(values);
   });
 
   test("passes its own tests, and has no type errors", async () => {
@@ -214,13 +216,22 @@ describe("a bot with the optional packages", { timeout: 120_000 }, () => {
     expect(code, output).toBe(0);
   }, SCAFFOLD_TIMEOUT_MS);
 
-  test("runs on PostgreSQL with pg", async () => {
+  test("runs on PostgreSQL with pg, and copies an inbox there", async () => {
     const server = await PostgresServer.start("18");
     onTestFinished(() => server.stop());
-    const { env } = await bot.startBoth({ DATABASE_URL: server.url() });
+    const DATABASE_URL = server.url();
+    const { env } = await bot.startBoth({ DATABASE_URL });
     expect(await bot.answerTo("dm.message", env)).toMatchObject({ status: 201 });
     expect(await bot.json(["inbox", "stats"], env)).toMatchObject({ done: 1 });
     expect(await bot.json(["doctor"], env)).toMatchObject({ ok: true });
+
+    const inFile = await bot.startBoth();
+    await bot.answerTo("dm.message", inFile.env);
+    inFile.process.kill("SIGTERM");
+    await inFile.process.exited;
+    const copied = { DATABASE_URL, DATABASE_SCHEMA: "copied" };
+    await bot.cli(["inbox", "copy", "--from", inFile.env["DATABASE_URL"] ?? ""], copied);
+    expect(await bot.json(["inbox", "stats"], copied)).toMatchObject({ done: 1 });
   });
 
   test("gets previews of its images from the local platform with sharp", async () => {

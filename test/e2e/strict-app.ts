@@ -85,6 +85,7 @@ export { schema };
 const strict = {
   allowUnreachableCode: false,
   allowUnusedLabels: false,
+  declaration: true,
   erasableSyntaxOnly: true,
   exactOptionalPropertyTypes: true,
   forceConsistentCasingInFileNames: true,
