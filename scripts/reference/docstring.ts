@@ -36,12 +36,14 @@ function paragraph(text: string): string {
 }
 
 function flat(text: string): string {
-  return text
-    .replaceAll(/\{@link (\w+)\}/g, "`$1`")
-    // The pages of the reference are in docs/reference/api/.
-    .replaceAll(/\bdocs\/([\w/-]+\.md(?:#[\w-]+)?)/g, "[$1](../../$1)")
-    .replaceAll(/\s+/g, " ")
-    .trim();
+  return (
+    text
+      .replaceAll(/\{@link (\w+)\}/g, "`$1`")
+      // The pages of the reference are in docs/reference/api/.
+      .replaceAll(/\bdocs\/([\w/-]+\.md(?:#[\w-]+)?)/g, "[$1](../../$1)")
+      .replaceAll(/\s+/g, " ")
+      .trim()
+  );
 }
 
 function parameter(text: string): string {

@@ -1,13 +1,13 @@
+import { pageUrl } from "../core/manifest.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** Remedy for each error code, as in docs/reference/errors.md. */
 export const remedies: Readonly<Record<ErrorCode, string>> = {
   NODE_TOO_OLD: "Install a newer Node, or run `npm install --save-dev node@24`.",
-  CONFIG_INVALID: "Correct each variable or option that the message names. See configuration.md.",
+  CONFIG_INVALID: `Correct each variable or option that the message names. See ${pageUrl("reference/configuration")}.`,
   NOT_STARTED: "Await `bot.start()` first.",
   ALREADY_STARTED: "Create a new `Bot`.",
   ADDRESS_IN_USE: "Stop that program, or set `PORT` (for metrics, `METRICS_PORT`).",
-  TRACING_MISSING: "Run `npm install @opentelemetry/api`. See tracing.md.",
   SIGNATURE_MISSING: "If the platform sent the request, configure the proxy to forward the header.",
   SIGNATURE_MALFORMED: "Check that no proxy rewrites the header.",
   SIGNATURE_STALE:
@@ -82,7 +82,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   BLOCKED_HOST: "Fetch the image and pass its bytes.",
   NOT_IMAGE: "Use the URL of the image itself.",
   TOO_LARGE: "Resize or compress the image.",
-  VALIDATION: "Read the message and images.md.",
+  VALIDATION: `Read the message and ${pageUrl("reference/images#checks")}.`,
   INVALID_IMAGE_KEY: "Upload the image again.",
   TOO_MANY_IMAGES: "Send the other images in a second message.",
   GROUP_UNSUPPORTED: "None. Bots cannot write to groups.",

@@ -1,16 +1,23 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { siteUrl } from "../../scripts/site/links.ts";
 import { root } from "../docs/markdown.ts";
 import { codeInError, remedies, remedyFor } from "../faces/cli.ts";
 
-/** Returns the code and the remedy of each row of docs/reference/errors.md, with links as plain text. */
+const PAGE = "docs/reference/errors.md";
+
+/** Returns the remedy of each code in docs/reference/errors.md. Links are text, or URLs if their text is a page. */
 function documented(): Record<string, string> {
-  const page = readFileSync(join(root, "docs/reference/errors.md"), "utf8");
+  const page = readFileSync(join(root, PAGE), "utf8");
   const rows = page.matchAll(/^\| (`.+?) \| .+ \| (.+) \|$/gm);
   return Object.fromEntries(
     [...rows].flatMap(([, codes = "", remedy = ""]) => {
-      const text = remedy.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1");
+      const text = remedy.replaceAll(
+        /\[([^\]]+)\]\(([^)]+)\)/g,
+        (_, label: string, target: string) =>
+          label.endsWith(".md") ? String(siteUrl(PAGE, target)) : label,
+      );
       return [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code = ""]) => [code, text]);
     }),
   );

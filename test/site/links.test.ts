@@ -98,6 +98,7 @@ test("after a move, the new address replaces the old one, and other sites stay",
 
 test.each([
   "docs/operate/alerts.md",
+  "configuration.md",
   `${homepage}/operate/nowhere.html`,
   `${homepage}/operate/alerts.html#nowhere`,
   `${homepage}/images/none.png`,

@@ -1,19 +1,22 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { homepage, sitePages, withHomepage } from "../../scripts/site/links.ts";
 import { anchorsOf, pages, root } from "../docs/markdown.ts";
 
 const files = sitePages();
+/** Names of the pages without their folders. */
+const names = new Set([...files.values()].map((file) => basename(file)));
 const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]));
 
 /**
- * Returns what leads nowhere in a text that users read without docs/ next to it: mentions of files in docs/, and URLs
- * of the site that have another address, no page, or no such heading.
+ * Returns what leads nowhere in a text that users read without docs/ next to it: paths and names of files in docs/, and
+ * URLs of the site that have another address, no page, or no such heading.
  */
 export function linkProblems(text: string): string[] {
   const urls = text.match(new RegExp(`${homepage}(?:/[\\w./#-]*[\\w/])?`, "g")) ?? [];
   return [
     ...(text.match(/\bdocs\/[\w/-]+\.\w+(?:#[\w-]+)?/g) ?? []),
+    ...(text.match(/(?<![\w/.-])[a-z][\w-]*\.md\b/g) ?? []).filter((name) => names.has(name)),
     ...urls.filter((url) => !leadsToPage(url)),
     ...(withHomepage(text) === text ? [] : ["an address other than homepage in package.json"]),
   ];

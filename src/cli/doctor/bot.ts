@@ -1,6 +1,5 @@
 import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
-import * as z from "zod";
 import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
 import { isLoopback, normalHost } from "../../core/addresses.ts";

@@ -135,7 +135,7 @@ test.each<[name: string, bot: Partial<RunningBot>, what: RegExp, remedy: RegExp]
       store: { failure: { reason: "file_lost", since: "2026-11-20T15:57:00Z" } },
     },
     /cannot use its inbox \(file_lost, first 3 min ago\), .*\. data\/bot\.db was moved\./,
-    /Do not kill the bot\. .*backup\.md/,
+    /Do not kill the bot\. .*backup\.html#a-lost-file/,
   ],
   [
     "a disk that is nearly full",
