@@ -35,15 +35,15 @@ function paragraph(text: string): string {
   return ["```ts", ...lines.map((line) => line.slice(indent)), "```"].join("\n");
 }
 
+/** A page that a docstring names. The pages of the reference are in docs/reference/api/. */
+const PAGE = /\bdocs\/([\w/-]+\.md(?:#[\w-]+)?)/g;
+
 function flat(text: string): string {
-  return (
-    text
-      .replaceAll(/\{@link (\w+)\}/g, "`$1`")
-      // The pages of the reference are in docs/reference/api/.
-      .replaceAll(/\bdocs\/([\w/-]+\.md(?:#[\w-]+)?)/g, "[$1](../../$1)")
-      .replaceAll(/\s+/g, " ")
-      .trim()
-  );
+  return text
+    .replaceAll(/\{@link (\w+)\}/g, "`$1`")
+    .replaceAll(PAGE, "[$1](../../$1)")
+    .replaceAll(/\s+/g, " ")
+    .trim();
 }
 
 function parameter(text: string): string {
