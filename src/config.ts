@@ -6,8 +6,10 @@ import { usableMemoryBytes } from "./core/memory.ts";
 import { misspeltVariables } from "./core/names.ts";
 import { ConfigError } from "./errors.ts";
 
+const deliveryModes = ["auto", "webhook", "polling"] as const;
+
 /** Event source. `auto` uses the webhook and falls back to polling. */
-export type DeliveryMode = "auto" | "webhook" | "polling";
+export type DeliveryMode = (typeof deliveryModes)[number];
 
 /**
  * Bot options that override environment variables. Each option has the same format as its variable. Durations are in
@@ -182,7 +184,7 @@ export const settings: {
   },
   delivery: {
     variable: "DELIVERY",
-    read: oneOf(["auto", "webhook", "polling"]),
+    read: oneOf(deliveryModes),
     fallback: "auto",
   },
   host: { variable: "HOST", read: String, fallback: "127.0.0.1" },

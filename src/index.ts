@@ -20,15 +20,20 @@ export type { HandlerOptions } from "./core/option-checks.ts";
 export type { Span, When } from "./core/span.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { ConfigError, type ErrorCode, GiveUp, RetryLater, ServiceBotError } from "./errors.ts";
-export type { CronPayload, TimerPayload } from "./events/own.ts";
 export { eventTypes } from "./events/parse.ts";
 export type {
   AnyEvent,
+  CronEvent,
+  CronPayload,
+  EventFor,
   EventOf,
   EventType,
   KnownEvent,
   PayloadByType,
+  TimerEvent,
+  TimerPayload,
   UnknownEvent,
+  UnknownEventType,
 } from "./events/types.ts";
 export type {
   EventDetails,
@@ -40,12 +45,11 @@ export type {
 export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type { BotStatus } from "./observe/status.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
-export type { Context, EventFor, StepOptions, WriteOptions } from "./router/context.ts";
+export type { Context, CustomContext, StepOptions, WriteOptions } from "./router/context.ts";
 export type { LaterOptions } from "./router/effects.ts";
 export type {
   Boundary,
   CronContext,
-  CustomContext,
   ErrorObserver,
   Handler,
   Middleware,

@@ -63,6 +63,9 @@ function contentOf(name: string, { module, node }: Declared, isPublic: IsPublic)
       }
       return { kind: "type", signature: alias(module, node), members: [] };
     }
+    // Declared only for its type.
+    case "TSEnumDeclaration":
+      return { kind: "type", signature: undefined, members: [] };
     case "VariableDeclaration":
       return { kind: "value", signature: declaration(module, node), members: [] };
     default: {

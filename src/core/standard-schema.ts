@@ -40,7 +40,22 @@ export async function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Promise<Validated<Output>> {
-  const result = await schema["~standard"].validate(value);
+  return read(await schema["~standard"].validate(value), value);
+}
+
+/** Validates synchronously. Returns `undefined` if the schema is asynchronous. */
+export function validateNow<Output>(
+  schema: StandardSchemaV1<unknown, Output>,
+  value: unknown,
+): Validated<Output> | undefined {
+  const result = schema["~standard"].validate(value);
+  if (!("then" in result)) return read(result, value);
+  // Nothing waits for the promise, so its rejection must not end the process.
+  result.then(undefined, () => undefined);
+  return undefined;
+}
+
+function read<Output>(result: SchemaResult<Output>, value: unknown): Validated<Output> {
   if (result.issues === undefined) return { ok: true, value: result.value };
   const problems = result.issues.slice(0, MAX_PROBLEMS).map((issue) => problemOf(issue, value));
   return { ok: false, problem: problems.join("; ") };

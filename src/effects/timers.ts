@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { toLosslessJson } from "../core/lossless-json.ts";
 import { readWhen, type When } from "../core/span.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
-import { type TimerPayload, timerPayload, timerType } from "../events/own.ts";
-import type { AnyEvent } from "../events/types.ts";
+import { timerPayload, timerType } from "../events/own.ts";
+import type { AnyEvent, TimerPayload } from "../events/types.ts";
 import type { NewTimer, TimerName } from "../inbox/effects.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 

@@ -2,52 +2,7 @@
  * The bot's own events: due timers and cron ticks. They pass through the inbox like the platform's events. Their types
  * and ids begin with `timer:` and `cron:`, which are reserved.
  */
-import type { Actor, AnyEvent, Sender } from "./types.ts";
-
-/** The event that set a timer. */
-export interface TimerSetter {
-  readonly id: string;
-  readonly type: string;
-  /** ISO 8601, UTC. Empty if the platform sent none. */
-  readonly createdAt: string;
-  /**
-   * True if the inbox was restored from a backup and a run missing from that backup may already have set this timer.
-   */
-  readonly inDoubt?: boolean | undefined;
-}
-
-/** Fields that a timer's payload copies from the event that set it. */
-export interface EventPlace {
-  readonly conversationId?: string | undefined;
-  readonly postId?: string | undefined;
-  readonly commentId?: string | undefined;
-  readonly entityType?: string | undefined;
-  readonly entityId?: string | undefined;
-  /** Sender of a direct message. */
-  readonly from?: Sender | undefined;
-  /** Account that caused any other activity. */
-  readonly actor?: Actor | undefined;
-}
-
-/** Payload of a due timer, with the conversation, post and user of the event that set the timer. */
-export interface TimerPayload<D = unknown> extends EventPlace {
-  readonly name: string;
-  readonly key: string;
-  /** The timer's data after a JSON round trip. */
-  readonly data: D;
-  /** ISO 8601, UTC. */
-  readonly dueAt: string;
-  readonly setBy: TimerSetter;
-  /** Id of the event that caused the first timer of a chain. */
-  readonly origin: string;
-}
-
-/** Payload of a cron tick. */
-export interface CronPayload {
-  readonly name: string;
-  /** ISO 8601, UTC. */
-  readonly dueAt: string;
-}
+import type { AnyEvent, CronPayload, EventPlace, TimerPayload, TimerSetter } from "./types.ts";
 
 /** One of the bot's own events, as the inbox stores it. */
 export interface OwnEvent {

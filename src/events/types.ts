@@ -62,9 +62,6 @@ export interface PayloadByType {
   readonly quote: ActivityPayload;
 }
 
-/** An event type that this version supports. */
-export type EventType = keyof PayloadByType;
-
 /** Fields of every event. */
 interface Envelope {
   /** Ids are ordered. A larger id means a later event. */
@@ -73,22 +70,109 @@ interface Envelope {
   readonly createdAt: string;
 }
 
-/** An event of one type, or of several types as a union that `type` narrows. */
-export type EventOf<T extends EventType> = {
-  [K in T]: Envelope & { readonly type: K; readonly payload: PayloadByType[K] };
-}[T];
+type EventByType = {
+  [T in keyof PayloadByType]: Envelope & { readonly type: T; readonly payload: PayloadByType[T] };
+};
 
 /** An event of any type that this version supports. `type` narrows `payload`. */
-export type KnownEvent = EventOf<EventType>;
+export type KnownEvent = EventByType[keyof PayloadByType];
+
+/** An event type that this version supports. Derived from the events, so that the compiler's errors list the names. */
+export type EventType = KnownEvent["type"];
+
+/** An event of one type, or of several types as a union that `type` narrows. */
+export type EventOf<T extends EventType> = EventByType[T];
+
+/** The event that set a timer. */
+export interface TimerSetter {
+  readonly id: string;
+  readonly type: string;
+  /** ISO 8601, UTC. Empty if the platform sent none. */
+  readonly createdAt: string;
+  /**
+   * True if the inbox was restored from a backup and a run missing from that backup may already have set this timer.
+   */
+  readonly inDoubt?: boolean | undefined;
+}
+
+/** Fields that a timer's payload copies from the event that set it. */
+export interface EventPlace {
+  readonly conversationId?: string | undefined;
+  readonly postId?: string | undefined;
+  readonly commentId?: string | undefined;
+  readonly entityType?: string | undefined;
+  readonly entityId?: string | undefined;
+  /** Sender of a direct message. */
+  readonly from?: Sender | undefined;
+  /** Account that caused any other activity. */
+  readonly actor?: Actor | undefined;
+}
+
+/** Payload of a due timer, with the conversation, post and user of the event that set the timer. */
+export interface TimerPayload<D = unknown> extends EventPlace {
+  readonly name: string;
+  readonly key: string;
+  /** The timer's data after a JSON round trip. */
+  readonly data: D;
+  /** ISO 8601, UTC. */
+  readonly dueAt: string;
+  readonly setBy: TimerSetter;
+  /** Id of the event that caused the first timer of a chain. */
+  readonly origin: string;
+}
+
+/** Payload of a cron tick. */
+export interface CronPayload {
+  readonly name: string;
+  /** ISO 8601, UTC. */
+  readonly dueAt: string;
+}
+
+/** Type of a timer event. */
+export type TimerType = `timer:${string}`;
+
+/** Type of a cron event. */
+export type CronType = `cron:${string}`;
+
+/** A due timer. */
+export interface TimerEvent<T extends TimerType = TimerType> extends Envelope {
+  readonly type: T;
+  readonly payload: TimerPayload;
+}
+
+/** A cron tick. */
+export interface CronEvent<T extends CronType = CronType> extends Envelope {
+  readonly type: T;
+  readonly payload: CronPayload;
+}
+
+/**
+ * Name of a type that this version does not know: at run time any string, such as `poll.closed`. The compiler treats it
+ * as distinct from all known names, so that comparing `type` with a known name narrows an event.
+ */
+export declare enum UnknownEventType {
+  name = "a name that this version does not know",
+}
 
 /**
  * An event of a type newer than this version. Separate from {@link KnownEvent}, so that unknown types never break
  * narrowing.
  */
 export interface UnknownEvent extends Envelope {
-  readonly type: string;
+  readonly type: UnknownEventType;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** Any event that a handler can receive. */
-export type AnyEvent = KnownEvent | UnknownEvent;
+/** Any event that a handler can receive. `type` narrows `payload`. */
+export type AnyEvent = KnownEvent | TimerEvent | CronEvent | UnknownEvent;
+
+/** Event passed to a handler for type `T`, or any event if the type is not known in advance. */
+export type EventFor<T extends string> = T extends EventType
+  ? EventOf<T>
+  : T extends TimerType
+    ? TimerEvent<T>
+    : T extends CronType
+      ? CronEvent<T>
+      : T extends UnknownEventType
+        ? UnknownEvent
+        : AnyEvent;

@@ -6,13 +6,15 @@ import type { SharedReport } from "./shared.ts";
  * alongside a bot. All times are in ms since 1970.
  */
 
+export const sources = ["webhook", "poll"] as const;
+
 /** Source from which an event first arrived. */
-export type Source = "webhook" | "poll";
+export type Source = (typeof sources)[number];
+
+export const eventStates = ["pending", "done", "dead", "discarded"] as const;
 
 /** State of an event. A dead letter runs again only if it is retried. A discarded event never runs. */
-export type EventState = "pending" | "done" | "dead" | "discarded";
-
-export const eventStates: readonly EventState[] = ["pending", "done", "dead", "discarded"];
+export type EventState = (typeof eventStates)[number];
 
 /**
  * Reason why a pending event waits. `ready`: it can run, once a place is free and a bot is running. `lane`: an earlier

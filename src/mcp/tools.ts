@@ -51,7 +51,7 @@ const posts: Items<Post> = {
   images: ({ images }) => images,
 };
 
-const event: z.ZodType<AnyEvent> = z.looseObject({
+const event: z.ZodType<Record<keyof AnyEvent, unknown>> = z.looseObject({
   id: z.string(),
   type: z.string(),
   payload: z.looseObject({}),

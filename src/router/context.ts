@@ -19,18 +19,24 @@ import {
   optionProblems,
   refuseProblems,
 } from "../core/option-checks.ts";
+import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
 import { conversationOf } from "../events/lane.ts";
-import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
+import type {
+  AnyEvent,
+  CronEvent,
+  EventFor,
+  KnownEvent,
+  TimerEvent,
+  UnknownEventType,
+} from "../events/types.ts";
 import type { Job, Step } from "../steps/step.ts";
 import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from "../steps/writes.ts";
 import { createEffects, type EffectsContext, type EffectsContextOptions } from "./effects.ts";
+import { createTypeGuard } from "./event-types.ts";
 import { type ReceivedMessage, readMessage } from "./message.ts";
 import { PendingTasks } from "./pending-tasks.ts";
-
-/** Event passed to a handler for type `T`, or any event if the type is not known in advance. */
-export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
 
 /** Options for `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
@@ -57,12 +63,29 @@ export type WriteResult<T> = T & {
   readonly repeated: boolean;
 };
 
+/** An event type that has a payload type: a type that this version supports, a timer or a cron job. */
+type NamedType = (KnownEvent | TimerEvent | CronEvent)["type"];
+
 /** A handler's context. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> extends EffectsContext {
-  /** The event, including fields that the platform adds later. */
+  /** The event, including fields that the platform adds later. Comparing its `type` narrows its payload. */
   readonly event: EventFor<T>;
   /** The event's payload, narrowed by its type. */
   readonly payload: EventFor<T>["payload"];
+  /**
+   * Returns whether the event has this type, or one of several types, and narrows `event` and `payload`. Types are the
+   * platform's, `timer:NAME` and `cron:NAME`.
+   *
+   * A custom type needs its schema, as in `ctx.is("poll.closed", schema)`. `ctx.payload` is then the schema's output.
+   * The schema must be synchronous.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION; PAYLOAD_INVALID if the
+   *   event has the custom type but does not match the schema
+   */
+  is<K extends NamedType, P = never>(
+    type: K | readonly K[] | TypeWithSchema<P>,
+    ...more: readonly (K | StandardSchemaV1<unknown, P>)[]
+  ): this is Narrowed<this, K, P>;
   /** Number of the current run for this event, starting at 1. */
   readonly attempt: number;
   /** Source that delivered the event first. */
@@ -153,6 +176,32 @@ export interface Context<T extends string = string> extends EffectsContext {
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
+/**
+ * Context for a timer, a cron job, or an event type that this version does not know. The schema, if any, determines the
+ * payload.
+ */
+export interface CustomContext<T extends string, P>
+  extends Omit<Context, "event" | "payload" | "is"> {
+  /** The event as received, without the schema's changes. */
+  readonly event: EventFor<T extends NamedType ? T : UnknownEventType>;
+  /** The schema's output. `event.payload` is the payload as received. */
+  readonly payload: P;
+  /** Returns whether the event has the handler's own type. In `onUnknown`, any type. */
+  is(type: T): boolean;
+  /** Like `Context.is`. */
+  is<K extends NamedType, Q = never>(
+    type: K | readonly K[] | TypeWithSchema<Q>,
+    ...more: readonly (K | StandardSchemaV1<unknown, Q>)[]
+  ): this is Narrowed<this, K, Q>;
+}
+
+/** Any string if a schema is given, so that a custom type needs one. */
+type TypeWithSchema<P> = [P] extends [never] ? never : string;
+
+/** Context `C`, narrowed to events of type `T` or, if `P` is not `never`, to a custom type with this payload. */
+type Narrowed<C, T extends NamedType, P> = Omit<C, "event" | "payload" | "is"> &
+  ([P] extends [never] ? Context<T> : CustomContext<UnknownEventType, P>);
+
 /** A message, comment or post made by this run, or made by an earlier run and found by this run. */
 export interface WriteEnd {
   readonly kind: WriteKind;
@@ -181,7 +230,7 @@ export function createContext(
  * A context that creates its methods on first use, because a handler needs only a few of them. The methods also work
  * when detached.
  */
-class RunContext implements Context {
+class RunContext implements Omit<Context, "is"> {
   readonly event: AnyEvent;
   readonly payload: AnyEvent["payload"];
   readonly attempt: number;
@@ -216,6 +265,15 @@ class RunContext implements Context {
 
   get signal(): AbortSignal {
     return this.#job.signal;
+  }
+
+  get is(): Context["is"] {
+    const guard = createTypeGuard({
+      event: this.event,
+      handledTypes: () => (this.#options.effects ?? NO_EFFECTS).handledTypes,
+      setPayload: (payload) => void Object.assign(this, { payload }),
+    });
+    return guard as Context["is"];
   }
 
   get reply(): Context["reply"] {

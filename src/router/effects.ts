@@ -23,9 +23,12 @@ export interface LaterOptions {
 /** Context methods for state and timers. Changes are stored when the run succeeds. */
 export interface EffectsContext {
   /**
-   * Returns the state stored under `key`, with its own schema. Modules keep their state this way. Change the object in
-   * place. It is stored in the transaction that ends the event. If another run changes the state meanwhile, the bot
-   * runs the handler again. The key has 1 to 100 characters, without control characters.
+   * Returns a state. In a bot with the `state` option, `state()` returns the state of this conversation (the lane), and
+   * `state(key)` the state stored under another key. With a schema, returns the state stored under `key` with that
+   * schema. Modules keep their state this way.
+   *
+   * Change the object in place. It is stored in the transaction that ends the event. If another run changes the state
+   * meanwhile, the bot runs the handler again. The key has 1 to 100 characters, without control characters.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STATE_MISMATCH
    */

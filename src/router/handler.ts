@@ -1,18 +1,23 @@
-import type { CronPayload, TimerPayload } from "../events/own.ts";
-import type { Context } from "./context.ts";
+import type { CronPayload, TimerPayload } from "../events/types.ts";
+import type { Context, CustomContext } from "./context.ts";
 
 /**
  * Handles one event. If the handler throws, the event is retried later. `X` is the type of the fields that middleware
  * adds to the context.
  */
-export type Handler<T extends string = string, X = unknown> = (context: Context<T> & X) => unknown;
+export type Handler<T extends string = string, X = unknown> = (
+  context: ContextOf<T> & X,
+) => unknown;
+
+/** `Context<T>`, split into one context per type, so that `ctx.is` narrows both branches of an `if`. */
+export type ContextOf<T extends string> = { [K in T]: Context<K> }[T];
 
 /**
  * Runs around handlers. `next` runs the rest of the chain. If middleware does not call `next`, the event ends here.
  * Middleware that returns the result of `next({ user })` adds the field to the context of later handlers.
  */
 export type Middleware<T extends string = string, X = unknown, R = unknown> = (
-  context: Context<T> & X,
+  context: ContextOf<T> & X,
   next: Next,
 ) => R;
 
@@ -41,17 +46,8 @@ export type ErrorObserver<X = unknown> = (error: unknown, context: Context & Par
  */
 export type Boundary<T extends string = string, X = unknown> = (
   error: unknown,
-  context: Context<T> & Partial<X>,
+  context: ContextOf<T> & Partial<X>,
 ) => unknown;
-
-/**
- * Context for a timer, a cron job, or an event type that this version does not know. The schema, if any, determines the
- * payload.
- */
-export interface CustomContext<T extends string, P> extends Omit<Context<T>, "payload"> {
-  /** The schema's output. `event.payload` is the payload as received. */
-  readonly payload: P;
-}
 
 /** Context of an `onTimer` handler. */
 export type TimerContext<N extends string = string, D = unknown> = CustomContext<
@@ -62,11 +58,9 @@ export type TimerContext<N extends string = string, D = unknown> = CustomContext
 /** Context of a `cron` handler. */
 export type CronContext<N extends string = string> = CustomContext<`cron:${N}`, CronPayload>;
 
-/** State in the handlers' context, if the bot has the `state` option. */
-export interface WithState<S> {
-  /**
-   * Returns the state of this conversation (the lane), or the state stored under another key. Change the object in
-   * place. It is stored when the event is done.
-   */
-  state(key?: string): Promise<S>;
-}
+/**
+ * State in the handlers' context, if the bot has the `state` option: `state(key)` returns the state of this
+ * conversation (the lane), or the state stored under another key. A mapped type, so that editors show the docstring of
+ * `Context.state` in `Context & WithState`.
+ */
+export type WithState<S> = Record<"state", (key?: string) => Promise<S>>;

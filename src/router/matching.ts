@@ -1,5 +1,5 @@
 import type { Chain, Route } from "./chain.ts";
-import type { Context } from "./context.ts";
+import type { ContextOf } from "./handler.ts";
 import { excerptOf, hasMessage } from "./message.ts";
 
 /** A bot command, for `/help`. */
@@ -30,10 +30,10 @@ export interface HearsFields {
 export type TextType = "dm.message" | "mention";
 
 /** Context of a `command` handler. */
-export type CommandContext = Context<TextType> & CommandFields;
+export type CommandContext = ContextOf<TextType> & CommandFields;
 
 /** Context of a `hears` handler. */
-export type HearsContext = Context<TextType> & HearsFields;
+export type HearsContext = ContextOf<TextType> & HearsFields;
 
 export const TEXT_TYPES: ReadonlySet<string> = new Set<TextType>(["dm.message", "mention"]);
 

@@ -1,6 +1,6 @@
 import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
-import { ServiceBotError } from "../errors.ts";
 import type { Chain } from "./chain.ts";
+import { payloadInvalid } from "./event-types.ts";
 
 /** Wraps a chain so that `ctx.payload` is the schema's output. */
 export function checkPayload(schema: StandardSchemaV1, chain: Chain): Chain {
@@ -26,8 +26,5 @@ export function checkData(schema: StandardSchemaV1, chain: Chain): Chain {
 async function read(schema: StandardSchemaV1, value: unknown, what: string): Promise<unknown> {
   const result = await validate(schema, value);
   if (result.ok) return result.value;
-  throw new ServiceBotError(
-    "PAYLOAD_INVALID",
-    `${what} does not match its schema: ${result.problem}`,
-  );
+  throw payloadInvalid(what, result.problem);
 }

@@ -66,12 +66,6 @@ export function readHandler(what: string, given: readonly unknown[]): Parts {
   return { schema, chain, options };
 }
 
-export function checkTypes(list: unknown): asserts list is readonly string[] {
-  const isList = Array.isArray(list) && list.length > 0;
-  if (isList && list.every((type) => typeof type === "string")) return;
-  refuseProblems(["on() and catch() need an event type, or a non-empty array of types"]);
-}
-
 /** No control characters, invisible characters or lone surrogates, because the name is part of an event type. */
 const NAME = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
 

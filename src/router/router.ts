@@ -8,11 +8,12 @@ import {
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { isEventType } from "../events/parse.ts";
 import type { EventType } from "../events/types.ts";
-import type { Context } from "./context.ts";
+import type { Context, CustomContext } from "./context.ts";
+import { checkTypes, refuseUnknownType } from "./event-types.ts";
 import type {
   Boundary,
+  ContextOf,
   CronContext,
-  CustomContext,
   ErrorObserver,
   FieldsOf,
   Handler,
@@ -35,10 +36,9 @@ import {
   type CronOptions,
   checkCommandName,
   checkName,
-  checkTypes,
   readHandler,
 } from "./registration.ts";
-import { ALL_TYPES, Routes, refuseUnknownType } from "./routes.ts";
+import { ALL_TYPES, Routes } from "./routes.ts";
 
 /** A type that this version does not know. The payload of a known type needs no schema. */
 type CustomType<T extends string> = T extends EventType | `timer:${string}` | `cron:${string}`
@@ -65,6 +65,9 @@ export class Router<X = unknown> {
     readRoutes = (router) => router.#routes;
   }
 
+  // If no overload matches, the compiler reports the last one, and types the handler's parameter by the first one. Both
+  // are for the platform's types, so that the error for a misspelled type lists the names.
+
   /**
    * Handles events of one or several types, with two middlewares around the handler.
    *
@@ -72,31 +75,9 @@ export class Router<X = unknown> {
    */
   on<T extends EventType, R, Q>(
     types: T | readonly T[],
-    first: (context: Context<T> & X, next: Next) => R,
-    second: (context: Context<T> & X & FieldsOf<R>, next: Next) => Q,
-    handler: (context: Context<T> & X & FieldsOf<R> & FieldsOf<Q>) => unknown,
-    options?: HandlerOptions,
-  ): this;
-  /**
-   * Handles events of one or several types, with middleware around the handler.
-   *
-   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
-   */
-  on<T extends EventType, R>(
-    types: T | readonly T[],
-    middleware: (context: Context<T> & X, next: Next) => R,
-    handler: (context: Context<T> & X & FieldsOf<R>) => unknown,
-    options?: HandlerOptions,
-  ): this;
-  /**
-   * Handles events of one or several types. Handlers for the same type run one after another and share their options.
-   * If an option is set more than once, the last value applies.
-   *
-   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
-   */
-  on<T extends EventType>(
-    types: T | readonly T[],
-    handler: Handler<T, X>,
+    first: (context: ContextOf<T> & X, next: Next) => R,
+    second: (context: ContextOf<T> & X & FieldsOf<R>, next: Next) => Q,
+    handler: (context: ContextOf<T> & X & FieldsOf<R> & FieldsOf<Q>) => unknown,
     options?: HandlerOptions,
   ): this;
   /**
@@ -121,6 +102,28 @@ export class Router<X = unknown> {
     type: CustomType<T>,
     schema: Schema<P>,
     handler: (context: CustomContext<T, P> & X) => unknown,
+    options?: HandlerOptions,
+  ): this;
+  /**
+   * Handles events of one or several types, with middleware around the handler.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
+   */
+  on<T extends EventType, R>(
+    types: T | readonly T[],
+    middleware: (context: ContextOf<T> & X, next: Next) => R,
+    handler: (context: ContextOf<T> & X & FieldsOf<R>) => unknown,
+    options?: HandlerOptions,
+  ): this;
+  /**
+   * Handles events of one or several types. Handlers for the same type run one after another and share their options.
+   * If an option is set more than once, the last value applies.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
+   */
+  on<T extends EventType>(
+    types: T | readonly T[],
+    handler: Handler<T, X>,
     options?: HandlerOptions,
   ): this;
   on(types: string | readonly string[], ...rest: readonly unknown[]): this {

@@ -1,11 +1,10 @@
 import type { CronPattern } from "../core/cron.ts";
-import { didYouMean } from "../core/names.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { refuseProblems } from "../core/option-checks.ts";
 import { scrubber, showError } from "../core/safe-text.ts";
 import { ServiceBotError } from "../errors.ts";
 import { timerType } from "../events/own.ts";
-import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
+import { isEventType, textsOf } from "../events/parse.ts";
 import { type Chain, inOrder, type Module, type Route, wrap } from "./chain.ts";
 import type { Context } from "./context.ts";
 import type { Boundary, ErrorObserver, Middleware } from "./handler.ts";
@@ -299,19 +298,4 @@ function uniqueNames(entries: readonly Entry[]): readonly string[] {
 /** @throws {ServiceBotError} INVALID_OPTION */
 function refuseTaken(name: string, entries: readonly Entry[]): void {
   if (uniqueNames(entries).includes(name)) refuseProblems([`${name} is already registered`]);
-}
-
-const OTHER_TYPE =
-  'For a custom type, pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.';
-
-/**
- * @param otherwise remedy for a custom type
- * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE
- */
-export function refuseUnknownType(type: string, otherwise: string = OTHER_TYPE): never {
-  throw new ServiceBotError(
-    "UNKNOWN_EVENT_TYPE",
-    `Unknown event type "${type}".${didYouMean(type, eventTypes)} Known types: ${eventTypes.join(", ")}. ` +
-      otherwise,
-  );
 }

@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { isOwn, setterOf } from "../events/own.ts";
-import type { AnyEvent } from "../events/types.ts";
+import type { AnyEvent, TimerSetter } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import {
   RESTORED,
@@ -132,7 +132,7 @@ export class RestoreWindow {
   }
 
   /** Returns an event's creation time on the platform's clock. The bot's own events are dated by the bot's clock. */
-  #timeOf({ type, createdAt }: Pick<AnyEvent, "type" | "createdAt">): number | undefined {
+  #timeOf({ type, createdAt }: Pick<TimerSetter, "type" | "createdAt">): number | undefined {
     const time = Date.parse(createdAt);
     if (Number.isNaN(time)) return undefined;
     const { clock, client } = this.#options;

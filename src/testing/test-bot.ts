@@ -295,9 +295,9 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
 
   #complete<T extends string>(event: TestEvent<T>): UnknownEvent {
     const createdAt = new Date(this.clock.now()).toISOString();
-    // Deliver the payload unchanged, because a test may forge it.
-    const payload = event.payload as UnknownEvent["payload"];
-    return { id: this.#nextId(), createdAt, ...event, payload };
+    // Deliver the event unchanged, because a test may forge it.
+    const given = event as Partial<UnknownEvent> & Pick<UnknownEvent, "type" | "payload">;
+    return { id: this.#nextId(), createdAt, ...given };
   }
 
   #nextId(): string {

@@ -2,6 +2,8 @@ import { expect, expectTypeOf, test } from "vitest";
 import {
   type ActivityPayload,
   type AnyEvent,
+  type CronEvent,
+  type CronPayload,
   type DmMessagePayload,
   type EventOf,
   type EventType,
@@ -9,6 +11,8 @@ import {
   type FollowPayload,
   type KnownEvent,
   parseEvent,
+  type TimerEvent,
+  type TimerPayload,
   type UnknownEvent,
 } from "../faces/events.ts";
 import { payloads, wireEvent } from "./samples.ts";
@@ -57,7 +61,43 @@ test("a type narrows a known event, so newer types never break narrowing", () =>
 test("a newer event has nothing but unknown fields in its payload", () => {
   expectTypeOf<UnknownEvent["payload"]>().toEqualTypeOf<Readonly<Record<string, unknown>>>();
   expectTypeOf<UnknownEvent>().not.toExtend<KnownEvent>();
-  expectTypeOf<AnyEvent>().toEqualTypeOf<KnownEvent | UnknownEvent>();
+  expectTypeOf<AnyEvent>().toEqualTypeOf<KnownEvent | TimerEvent | CronEvent | UnknownEvent>();
+});
+
+test("the type narrows any event, and what remains is an event of another type", () => {
+  const placeOf = (event: AnyEvent): unknown => {
+    const { type, payload } = event;
+    if (type === "follow") expectTypeOf(payload).toEqualTypeOf<FollowPayload>();
+    switch (event.type) {
+      case "dm.message":
+        expectTypeOf(event).toEqualTypeOf<EventOf<"dm.message">>();
+        return event.payload.conversationId;
+      case "timer:remind":
+        expectTypeOf(event.payload).toEqualTypeOf<TimerPayload>();
+        return event.payload.name;
+      case "cron:daily":
+        expectTypeOf(event.payload).toEqualTypeOf<CronPayload>();
+        return event.payload.dueAt;
+      // @ts-expect-error No event has this type, because it is misspelt.
+      case "dm.mesage":
+        return undefined;
+      default:
+        expectTypeOf(event).toEqualTypeOf<
+          | Exclude<KnownEvent, { readonly type: "dm.message" }>
+          | TimerEvent
+          | CronEvent
+          | UnknownEvent
+        >();
+        expectTypeOf(event.type).toExtend<string>();
+        return Object.keys(event.payload);
+    }
+  };
+  const read = (type: string, payload: object) => {
+    const parsed = parseEvent(wireEvent(type, payload));
+    return parsed.ok ? placeOf(parsed.event) : parsed.reason;
+  };
+  expect(read("dm.message", payloads["dm.message"])).toBe("c_1");
+  expect(read("poll.closed", { votes: 1 })).toEqual(["votes"]);
 });
 
 test("EventOf picks one event, or a union that `type` narrows", () => {

@@ -20,12 +20,17 @@ export {
 export type {
   ActivityPayload,
   AnyEvent,
+  CronEvent,
+  CronPayload,
   DmMessagePayload,
   EventOf,
   EventType,
   FollowPayload,
   KnownEvent,
   PayloadByType,
+  TimerEvent,
+  TimerPayload,
   UnknownEvent,
+  UnknownEventType,
 } from "../../src/events/types.ts";
 export { readEvents, type WireEvents } from "../../src/events/wire.ts";

@@ -101,9 +101,7 @@ export class StepWorld {
       signal = new AbortController().signal,
     }: { readonly process?: Steps; readonly signal?: AbortSignal } = {},
   ): Run {
-    const event: AnyEvent = {
-      ...{ id: claim.id, type: claim.type, createdAt: "", payload: {} },
-    };
+    const event = { id: claim.id, type: claim.type, createdAt: "", payload: {} } as AnyEvent;
     return new Run(process.forJob({ event, claim, signal, log: this.log.log }));
   }
 

@@ -1,4 +1,4 @@
-import type { EventState, InboxFilter } from "../../inbox/admin.ts";
+import { type EventState, type InboxFilter, sources } from "../../inbox/admin.ts";
 import { type Flags, oneOf, UsageError } from "../command.ts";
 import { quoted } from "../output.ts";
 
@@ -27,7 +27,7 @@ export function filterIn(flags: Flags<typeof filterFlags>, now: number = Date.no
     throw new UsageError("--user takes a username or an id.");
   const [since, until] = periodIn("since", "until", flags, now);
   const [receivedSince, receivedUntil] = periodIn("received-since", "received-until", flags, now);
-  const source = oneOf(flags.source, "source", ["webhook", "poll"]);
+  const source = oneOf(flags.source, "source", sources);
   const times = { since, until, receivedSince, receivedUntil };
   return { type, lane, source, user, error, code, ...times };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { run } from "../../../faces/create.ts";
-import type { AnyEvent, UnknownEvent } from "../../../faces/events.ts";
+import type { AnyEvent } from "../../../faces/events.ts";
 import { linkPackage } from "../../../support/linked-package.ts";
 import { withoutBotVariables } from "../../../support/scaffolded.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -25,13 +25,14 @@ function starterWith(fixtures: readonly Fixture[]): string {
   return folder;
 }
 
-function event(id: string, more: Partial<UnknownEvent> = {}): AnyEvent {
+function event(id: string, more: { type?: string; payload?: object } = {}): AnyEvent {
   const payload = {
     conversationId: "c_2",
     from: { userId: "u_1", username: "ada", name: "Ada" },
     excerpt: "hello",
   };
-  return { id, type: "dm.message", createdAt: "2026-11-22T10:00:00.000Z", payload, ...more };
+  const createdAt = "2026-11-22T10:00:00.000Z";
+  return { id, type: "dm.message", createdAt, payload, ...more } as AnyEvent;
 }
 
 const mention = {
@@ -46,7 +47,7 @@ const hostile = '"; process.exit(1); // */ `$' + "{process.exit(1)}` \u2028 </sc
 
 const toConversation = "/dm/conversations/c_2/messages";
 
-const hostilePayload: UnknownEvent["payload"] = JSON.parse(
+const hostilePayload: object = JSON.parse(
   JSON.stringify({ ...event("").payload, "a-b": [1, null, [], {}], excerpt: hostile }).replace(
     "{",
     '{"__proto__":{"x":1},',
