@@ -61,10 +61,12 @@ export type {
   Command,
   CommandContext,
   CommandFields,
+  CommandOptions,
   HearsContext,
   HearsFields,
+  HearsOptions,
 } from "./router/matching.ts";
 export type { ReceivedMessage } from "./router/message.ts";
-export type { CommandOptions, CronOptions } from "./router/registration.ts";
+export type { CronOptions } from "./router/registration.ts";
 export { Router } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";

@@ -1,6 +1,31 @@
+import {
+  type Beginning,
+  canMatch,
+  commandBeginning,
+  expressionBeginning,
+  knownBeginning,
+  textBeginning,
+} from "./beginning.ts";
 import type { Chain, Route } from "./chain.ts";
 import type { ContextOf } from "./handler.ts";
 import { excerptOf, hasMessage } from "./message.ts";
+
+/** Kind of text that commands and patterns match: direct messages, or mentions. */
+export type TextKind = (typeof textKinds)[number];
+
+export const textKinds = ["dm", "mention"] as const;
+
+/** Options for `hears`. */
+export interface HearsOptions<I extends TextKind = TextKind> {
+  /** Matches only direct messages (`dm`) or only mentions (`mention`), or a list of both. Default: both. */
+  readonly in?: I | readonly I[] | undefined;
+}
+
+/** Options for `command`. */
+export interface CommandOptions<I extends TextKind = TextKind> extends HearsOptions<I> {
+  /** The command's description in `bot.commands`. */
+  readonly description?: string | undefined;
+}
 
 /** A bot command, for `/help`. */
 export interface Command {
@@ -8,6 +33,8 @@ export interface Command {
   readonly name: string;
   /** Empty if the command has no description. */
   readonly description: string;
+  /** Kinds of text that the command matches. Absent if it matches direct messages and mentions. */
+  readonly in?: readonly TextKind[];
 }
 
 /** Fields that a command adds to the context. */
@@ -26,26 +53,33 @@ export interface HearsFields {
   readonly match: RegExpExecArray;
 }
 
-/** Event types whose text is matched against commands and patterns. */
-export type TextType = "dm.message" | "mention";
+/** Event type of each kind of text. */
+const TYPES = { dm: "dm.message", mention: "mention" } as const;
 
-/** Context of a `command` handler. */
-export type CommandContext = ContextOf<TextType> & CommandFields;
+type TypeOf<I extends TextKind> = (typeof TYPES)[I];
 
-/** Context of a `hears` handler. */
-export type HearsContext = ContextOf<TextType> & HearsFields;
+/** Context of a `command` handler. `CommandContext<"dm">` is that of a command that works only in direct messages. */
+export type CommandContext<I extends TextKind = TextKind> = ContextOf<TypeOf<I>> & CommandFields;
 
-export const TEXT_TYPES: ReadonlySet<string> = new Set<TextType>(["dm.message", "mention"]);
+/** Context of a `hears` handler. `HearsContext<"dm">` is that of a handler of direct messages alone. */
+export type HearsContext<I extends TextKind = TextKind> = ContextOf<TypeOf<I>> & HearsFields;
+
+/** Returns the event types whose text is matched. */
+export function textTypes(kinds: readonly TextKind[]): readonly string[] {
+  return kinds.map((kind) => TYPES[kind]);
+}
 
 export interface TextPattern {
-  /** Normalized lower-case text that every match contains. */
-  readonly needle: string;
+  /** Text with which every match begins. */
+  readonly beginning: Beginning;
   /** Returns the fields for the context, or `undefined` if the text does not match. */
   readonly match: (text: string) => CommandFields | HearsFields | undefined;
 }
 
 export interface TextEntry extends TextPattern {
   readonly kind: "text";
+  /** Event types whose text is matched. */
+  readonly types: readonly string[];
   readonly run: Chain;
   readonly command?: Command | undefined;
 }
@@ -57,7 +91,7 @@ export interface TextRoute {
 
 /**
  * Finds the first handler that matches the full text, and adds its fields to the context. Requests the text only if the
- * excerpt, which is the beginning of the text, allows a match.
+ * excerpt allows a match.
  */
 export async function firstMatch(
   routes: readonly TextRoute[],
@@ -65,10 +99,11 @@ export async function firstMatch(
 ): Promise<Chain | undefined> {
   const { context, username } = route;
   if (!hasMessage(context.event)) return undefined;
-  const excerpt = fold(excerptOf(context.event));
-  const possible = routes.filter(({ entry }) => excerpt === "" || excerpt.includes(entry.needle));
+  const withoutOwnName = (text: string) => withoutName(text.normalize(), username?.normalize());
+  const known = knownBeginning(excerptOf(context.event), withoutOwnName);
+  const possible = routes.filter(({ entry }) => canMatch(known, entry.beginning));
   if (possible.length === 0) return undefined;
-  const text = withoutName((await context.text()).normalize(), username?.normalize());
+  const text = withoutOwnName(await context.text());
   for (const { entry, run } of possible) {
     const fields = entry.match(text);
     if (fields === undefined) continue;
@@ -78,14 +113,11 @@ export async function firstMatch(
   return undefined;
 }
 
-/** Maximum length of a needle, in characters. The excerpt might cut off a longer word. */
-const MAX_NEEDLE_LENGTH = 16;
-
 /** Returns a case-insensitive matcher for `/name` and the text after it. */
 export function commandPattern(name: string): TextPattern {
   const pattern = new RegExp(`^/${escaped(name.normalize())}(?:\\s+|$)(.*)$`, "isu");
   return {
-    needle: needleOf(`/${name}`),
+    beginning: commandBeginning(name),
     match: (text) => {
       const args = pattern.exec(text)?.[1];
       return args === undefined ? undefined : { command: { name, args } };
@@ -101,22 +133,12 @@ export function hearsPattern(pattern: string | RegExp): TextPattern {
     ? new RegExp(`^${escaped(pattern.trim().normalize())}$`, "iu")
     : new RegExp(pattern.source.normalize(), pattern.flags.replace(/[gy]/g, ""));
   return {
-    needle: isText ? needleOf(pattern) : "",
+    beginning: isText ? textBeginning(pattern) : expressionBeginning(expression),
     match: (text) => {
       const match = expression.exec(text);
       return match === null ? undefined : { match };
     },
   };
-}
-
-/** Returns the beginning of the first word, because white space may differ in an excerpt. */
-function needleOf(text: string): string {
-  const [word = ""] = fold(text).trim().split(/\s/);
-  return word.slice(0, MAX_NEEDLE_LENGTH);
-}
-
-function fold(text: string): string {
-  return text.toLowerCase().normalize();
 }
 
 /**

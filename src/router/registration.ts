@@ -9,6 +9,7 @@ import {
 import { isSchema, type StandardSchemaV1 } from "../core/standard-schema.ts";
 import { type Chain, wrap } from "./chain.ts";
 import type { Handler, Middleware } from "./handler.ts";
+import { type CommandOptions, type HearsOptions, type TextKind, textKinds } from "./matching.ts";
 
 /**
  * Reads and checks the arguments of router methods at run time, because JavaScript callers and casts bypass the types.
@@ -25,19 +26,15 @@ export interface CronOptions extends HandlerOptions {
   readonly missed?: "last" | "none" | undefined;
 }
 
-/** Options for `command`. */
-export interface CommandOptions {
-  /** The command's description in `bot.commands`. */
-  readonly description?: string | undefined;
-}
-
 export const CRON_OPTIONS: OptionTable<CronOptions> = {
   ...HANDLER_OPTIONS,
   timeZone: true,
   missed: true,
 };
 
-export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { description: true };
+export const HEARS_OPTIONS: OptionTable<HearsOptions> = { in: true };
+
+export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { ...HEARS_OPTIONS, description: true };
 
 export interface Parts {
   readonly schema: StandardSchemaV1 | undefined;
@@ -64,6 +61,45 @@ export function readHandler(what: string, given: readonly unknown[]): Parts {
   const chain: Chain =
     middleware.length === 0 ? wrapped : async (route) => await route.scoped(wrapped);
   return { schema, chain, options };
+}
+
+/**
+ * Reads the arguments of a method whose options come before the handler.
+ *
+ * @param what name of the call in error messages
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+export function readAfterOptions<O extends object>(
+  what: string,
+  given: readonly unknown[],
+  table: OptionTable<O>,
+): { readonly chain: Chain; readonly options: O } {
+  const isBare = typeof given[0] === "function" || given.length === 1;
+  const options: O = Object(isBare ? {} : given[0]);
+  checkOptions(options, table);
+  const { chain, options: late } = readHandler(what, isBare ? given : given.slice(1));
+  const names = Object.keys(late).join(", ");
+  refuseProblems([names === "" ? undefined : `${what} takes ${names} before the handler`]);
+  return { chain, options };
+}
+
+/**
+ * Reads the `in` option of a command or pattern.
+ *
+ * @param what name of the call in error messages
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+export function readKinds(
+  what: string,
+  { in: given = textKinds }: HearsOptions,
+): readonly TextKind[] {
+  const list: readonly unknown[] = [given].flat();
+  const isValid =
+    list.length > 0 && list.every((kind) => textKinds.some((known) => known === kind));
+  refuseProblems([
+    isValid ? undefined : `${what}: in must be "dm" or "mention", or a list of them`,
+  ]);
+  return textKinds.filter((kind) => list.includes(kind));
 }
 
 /** No control characters, invisible characters or lone surrogates, because the name is part of an event type. */

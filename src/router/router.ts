@@ -1,10 +1,5 @@
 import { CronPattern } from "../core/cron.ts";
-import {
-  checkOptions,
-  type HandlerOptions,
-  refuseProblems,
-  requireFunction,
-} from "../core/option-checks.ts";
+import { type HandlerOptions, refuseProblems, requireFunction } from "../core/option-checks.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { isEventType } from "../events/parse.ts";
 import type { EventType } from "../events/types.ts";
@@ -24,19 +19,26 @@ import type {
 import {
   type Command,
   type CommandContext,
+  type CommandOptions,
   commandPattern,
   type HearsContext,
+  type HearsOptions,
   hearsPattern,
+  type TextKind,
+  textKinds,
+  textTypes,
 } from "./matching.ts";
 import { checkData, checkPayload } from "./payload.ts";
 import {
   COMMAND_OPTIONS,
-  type CommandOptions,
   CRON_OPTIONS,
   type CronOptions,
   checkCommandName,
   checkName,
+  HEARS_OPTIONS,
+  readAfterOptions,
   readHandler,
+  readKinds,
 } from "./registration.ts";
 import { ALL_TYPES, Routes } from "./routes.ts";
 
@@ -208,15 +210,12 @@ export class Router<X = unknown> {
   ): this;
   cron(name: string, pattern: string, ...rest: readonly unknown[]): this {
     checkName("cron()", name);
-    const isFirst = typeof rest[0] === "function" || rest.length === 1;
-    const given: CronOptions = isFirst ? {} : Object(rest[0]);
-    checkOptions(given, CRON_OPTIONS);
+    const { chain, options: given } = readAfterOptions(`cron("${name}")`, rest, CRON_OPTIONS);
     const { timeZone = "UTC", missed = "last", ...options } = given;
     refuseProblems([
       typeof pattern === "string" ? undefined : "cron() needs a pattern such as 0 9 * * *",
       missed === "last" || missed === "none" ? undefined : 'missed must be "last" or "none"',
     ]);
-    const { chain } = readHandler(`cron("${name}")`, isFirst ? rest : rest.slice(1));
     const cron = { name, pattern, timeZone, missed, moments: new CronPattern(pattern, timeZone) };
     this.#routes.add({ kind: "event", type: `cron:${name}`, run: chain, options, cron });
     return this;
@@ -235,30 +234,32 @@ export class Router<X = unknown> {
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
-  command<R>(
+  command<R, I extends TextKind = TextKind>(
     name: string,
-    options: CommandOptions,
-    middleware: (context: CommandContext & X, next: Next) => R,
-    handler: (context: CommandContext & X & FieldsOf<R>) => unknown,
+    options: CommandOptions<I>,
+    middleware: (context: CommandContext<I> & X, next: Next) => R,
+    handler: (context: CommandContext<I> & X & FieldsOf<R>) => unknown,
   ): this;
   /**
-   * Handles messages and mentions that begin with `/name`, and describes the command for `bot.commands`.
+   * Handles messages, mentions or both (`in`) that begin with `/name`, and describes the command for `bot.commands`.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
-  command(
+  command<I extends TextKind = TextKind>(
     name: string,
-    options: CommandOptions,
-    handler: (context: CommandContext & X) => unknown,
+    options: CommandOptions<I>,
+    handler: (context: CommandContext<I> & X) => unknown,
   ): this;
   command(name: string, ...rest: readonly unknown[]): this {
     checkCommandName(name);
-    const isBare = typeof rest[0] === "function" || rest.length === 1;
-    const options: CommandOptions = isBare ? {} : Object(rest[0]);
-    checkOptions(options, COMMAND_OPTIONS);
-    const { chain: run } = readHandler(`command("${name}")`, isBare ? rest : rest.slice(1));
-    const command = { name, description: options.description ?? "" };
-    this.#routes.add({ kind: "text", run, command, ...commandPattern(name) });
+    const what = `command("${name}")`;
+    const { chain: run, options } = readAfterOptions(what, rest, COMMAND_OPTIONS);
+    const kinds = readKinds(what, options);
+    const isEverywhere = kinds.length === textKinds.length;
+    const { description = "" } = options;
+    const command = { name, description, ...(isEverywhere ? {} : { in: kinds }) };
+    const types = textTypes(kinds);
+    this.#routes.add({ kind: "text", types, run, command, ...commandPattern(name) });
     return this;
   }
 
@@ -279,13 +280,36 @@ export class Router<X = unknown> {
     middleware: (context: HearsContext & X, next: Next) => R,
     handler: (context: HearsContext & X & FieldsOf<R>) => unknown,
   ): this;
+  /**
+   * Handles messages, mentions or both (`in`) with this text, with middleware around the handler.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  hears<R, I extends TextKind = TextKind>(
+    pattern: string | RegExp,
+    options: HearsOptions<I>,
+    middleware: (context: HearsContext<I> & X, next: Next) => R,
+    handler: (context: HearsContext<I> & X & FieldsOf<R>) => unknown,
+  ): this;
+  /**
+   * Handles messages, mentions or both (`in`) with this text.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  hears<I extends TextKind = TextKind>(
+    pattern: string | RegExp,
+    options: HearsOptions<I>,
+    handler: (context: HearsContext<I> & X) => unknown,
+  ): this;
   hears(pattern: string | RegExp, ...rest: readonly unknown[]): this {
     const isText = typeof pattern === "string" && pattern.trim() !== "";
     if (!isText && !(pattern instanceof RegExp)) {
       refuseProblems(["hears() needs a string or a regular expression"]);
     }
-    const { chain: run } = readHandler(`hears(${pattern})`, rest);
-    this.#routes.add({ kind: "text", run, ...hearsPattern(pattern) });
+    const what = `hears(${pattern})`;
+    const { chain: run, options } = readAfterOptions(what, rest, HEARS_OPTIONS);
+    const types = textTypes(readKinds(what, options));
+    this.#routes.add({ kind: "text", types, run, ...hearsPattern(pattern) });
     return this;
   }
 

@@ -8,13 +8,7 @@ import { isEventType, textsOf } from "../events/parse.ts";
 import { type Chain, inOrder, type Module, type Route, wrap } from "./chain.ts";
 import type { Context } from "./context.ts";
 import type { Boundary, ErrorObserver, Middleware } from "./handler.ts";
-import {
-  type Command,
-  firstMatch,
-  TEXT_TYPES,
-  type TextEntry,
-  type TextRoute,
-} from "./matching.ts";
+import { type Command, firstMatch, type TextEntry, type TextRoute } from "./matching.ts";
 
 export type Entry = EventEntry | UnknownEntry | TextEntry | ModuleEntry;
 
@@ -196,7 +190,7 @@ export class Routes {
   #innermost(type: string): Chain {
     const handlers = this.#handlersFor(type);
     const rest = handlers.length === 0 ? noHandler : inOrder(handlers);
-    const texts = TEXT_TYPES.has(type) ? this.#textRoutes() : [];
+    const texts = this.#textRoutes(type);
     if (texts.length === 0) return rest;
     return async (route) => await ((await firstMatch(texts, route)) ?? rest)(route);
   }
@@ -214,12 +208,16 @@ export class Routes {
     });
   }
 
-  #textRoutes(): readonly TextRoute[] {
+  /** Returns the commands and patterns for a type, with the middleware of their modules. */
+  #textRoutes(type: string): readonly TextRoute[] {
     return this.#entries.flatMap((entry) => {
-      if (entry.kind === "text") return [{ entry, run: entry.run }];
+      if (entry.kind === "text")
+        return entry.types.includes(type) ? [{ entry, run: entry.run }] : [];
       if (entry.kind !== "module") return [];
       const { routes } = entry;
-      return routes.#textRoutes().map(({ entry, run }) => ({ entry, run: routes.#around(run) }));
+      return routes
+        .#textRoutes(type)
+        .map(({ entry, run }) => ({ entry, run: routes.#around(run) }));
     });
   }
 
@@ -276,7 +274,7 @@ function typesOf(entries: readonly Exclude<Entry, ModuleEntry>[], hasMiddleware:
     if (entry.kind === "event") {
       options.set(entry.type, { ...options.get(entry.type), ...entry.options });
     } else if (entry.kind === "text") {
-      for (const type of TEXT_TYPES) options.set(type, options.get(type) ?? NO_OPTIONS);
+      for (const type of entry.types) options.set(type, options.get(type) ?? NO_OPTIONS);
     }
   }
   const isMiddlewareAlone = options.size === 0 && hasMiddleware;
@@ -284,18 +282,28 @@ function typesOf(entries: readonly Exclude<Entry, ModuleEntry>[], hasMiddleware:
   return { options, names: [...options.keys()], areOthers };
 }
 
+interface UniqueName {
+  readonly name: string;
+  /** A name may be used once for each event type. */
+  readonly type: string;
+}
+
 /** Returns the names that must be unique, because a second handler would never run, or would run twice. */
-function uniqueNames(entries: readonly Entry[]): readonly string[] {
+function uniqueNames(entries: readonly Entry[]): readonly UniqueName[] {
   return entries.flatMap((entry) => {
-    if (entry.kind === "event" && entry.cron !== undefined) return [`cron("${entry.cron.name}")`];
+    if (entry.kind === "event" && entry.cron !== undefined) {
+      return [{ name: `cron("${entry.cron.name}")`, type: entry.type }];
+    }
     if (entry.kind === "text" && entry.command !== undefined) {
-      return [`command("${entry.command.name}")`];
+      const name = `command("${entry.command.name}")`;
+      return entry.types.map((type) => ({ name, type }));
     }
     return [];
   });
 }
 
 /** @throws {ServiceBotError} INVALID_OPTION */
-function refuseTaken(name: string, entries: readonly Entry[]): void {
-  if (uniqueNames(entries).includes(name)) refuseProblems([`${name} is already registered`]);
+function refuseTaken({ name, type }: UniqueName, entries: readonly Entry[]): void {
+  const isTaken = uniqueNames(entries).some((other) => other.name === name && other.type === type);
+  if (isTaken) refuseProblems([`${name} is already registered`]);
 }

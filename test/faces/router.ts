@@ -1,3 +1,4 @@
+export { type Beginning, canMatch, knownBeginning } from "../../src/router/beginning.ts";
 export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
 export type {
   CronContext,
@@ -8,6 +9,13 @@ export type {
 } from "../../src/router/handler.ts";
 export { type HandlerRun, Handling } from "../../src/router/handling.ts";
 export { LoopGuard, type LoopGuardOptions, OwnAccount } from "../../src/router/loops.ts";
-export type { CommandContext, HearsContext } from "../../src/router/matching.ts";
+export {
+  type CommandContext,
+  commandPattern,
+  type HearsContext,
+  hearsPattern,
+  type TextPattern,
+  withoutName,
+} from "../../src/router/matching.ts";
 export { PendingTasks } from "../../src/router/pending-tasks.ts";
 export { Router, routesOf } from "../../src/router/router.ts";

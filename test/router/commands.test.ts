@@ -1,5 +1,12 @@
-import { describe, expect, test, vi } from "vitest";
-import { Handling, Router, routesOf } from "../faces/router.ts";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import type { ActivityPayload, DmMessagePayload } from "../faces/events.ts";
+import {
+  type CommandContext,
+  Handling,
+  type HearsContext,
+  Router,
+  routesOf,
+} from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { fakeClient, jobFor, run } from "./support.ts";
 
@@ -194,7 +201,34 @@ describe("requests", () => {
     expect(await hear(commands, "hello there, what is new?")).toEqual([]);
     expect(await hear(commands, "/other")).toEqual([]);
     expect(await hear(commands, "/remind")).toEqual([read]);
-    expect(await hear(router, "hello")).toEqual([read]);
+    expect(await hear(router, "hello")).toEqual([]);
+  });
+
+  test.each<[string | RegExp, string, number]>([
+    ["good morning", "good evening to you", 0],
+    ["good morning", "good morning everyone", 0],
+    ["good morning", "good", 1],
+    ["good morning", "Good Morning", 1],
+    ["good morning", "good morning @bot", 1],
+    [/^roll (\d+)$/, "hello", 0],
+    [/^roll (\d+)$/, "rolling stones", 0],
+    [/^roll (\d+)$/, "please roll 6", 0],
+    [/^roll (\d+)$/, "roll 6", 1],
+    [/^roll (\d+)$/, "ro", 1],
+    [/^rolls? (\d+)$/, "roll 6", 1],
+    [/^(?:hi|hello)\b/, "good morning", 1],
+    [/^hi|hello/, "good morning", 1],
+    [/roll (\d+)/, "good morning", 1],
+  ])("for %s and %j are as many as the excerpt leaves open: %i", async (pattern, text, count) => {
+    const router = new Router().hears(pattern, () => undefined);
+    expect(await hear(router, text)).toEqual(Array(count).fill(read));
+  });
+
+  test("are none for commands and patterns of the other kind of text", async () => {
+    const router = new Router();
+    router.command("remind", { in: "mention" }, () => undefined);
+    router.hears(/./, { in: "mention" }, () => undefined);
+    expect(await hear(router, "/remind")).toEqual([]);
   });
 
   test("are one per run, also with ctx.text() in the handler", async () => {
@@ -226,6 +260,137 @@ describe("requests", () => {
     await run(router, jobFor("mention", { ...nowhere, excerpt: "/remind" }), client);
     expect(handler).toHaveBeenCalledTimes(1);
     expect(platform.calls).toEqual([]);
+  });
+});
+
+describe("the option in", () => {
+  function placed() {
+    const seen: string[] = [];
+    const router = new Router();
+    router.command("secret", { in: "dm" }, () => seen.push("secret in a message"));
+    router.command("vote", { in: ["mention"] }, () => seen.push("vote in a mention"));
+    router.hears("hello", { in: "dm" }, () => seen.push("hello in a message"));
+    router.hears(/^hello/, (ctx) => seen.push(`hello in ${ctx.event.type}`));
+    router.on(["dm.message", "mention"], (ctx) => seen.push(ctx.event.type));
+    return { router, seen };
+  }
+
+  test.each([
+    ["/secret", "dm.message", "secret in a message"],
+    ["/secret", "mention", "mention"],
+    ["/vote", "dm.message", "dm.message"],
+    ["/vote", "mention", "vote in a mention"],
+    ["hello", "dm.message", "hello in a message"],
+    ["hello", "mention", "hello in mention"],
+  ])("decides who gets %j in a %s: %s", async (text, type, expected) => {
+    const { router, seen } = placed();
+    await hear(router, text, type);
+    await hear(new Router().use(router), text, type);
+    expect(seen).toEqual([expected, expected]);
+  });
+
+  test("holds in a module, with middleware in between", async () => {
+    const seen: string[] = [];
+    const shop = new Router().use((_ctx, next) => next({ user: "ada" }));
+    shop.command(
+      "buy",
+      { in: "dm" },
+      (ctx, next) => next({ from: ctx.payload.from.username }),
+      (ctx) => seen.push(`${ctx.user} ${ctx.from}`),
+    );
+    shop.hears(
+      "sell",
+      { in: ["mention"] },
+      (ctx, next) => next({ actor: ctx.payload.actor.username }),
+      (ctx) => seen.push(`${ctx.user} ${ctx.actor}`),
+    );
+    const router = new Router().use(shop as Router);
+    for (const type of ["dm.message", "mention"]) {
+      await hear(router, "/buy", type);
+      await hear(router, "sell", type);
+    }
+    expect(seen).toEqual(["ada ada", "ada ada"]);
+  });
+
+  test("narrows the payload", () => {
+    const router = new Router();
+    const onSecret = (ctx: CommandContext<"dm">) => ctx.payload.from;
+    const onText = (ctx: HearsContext) => ctx.event.id;
+    router.command("secret", { description: "whispers", in: "dm" }, onSecret);
+    router.command("vote", { in: "mention" }, (ctx) =>
+      expectTypeOf(ctx.payload).toEqualTypeOf<ActivityPayload>(),
+    );
+    router.command("both", { in: ["dm", "mention"] }, (ctx) =>
+      expectTypeOf(ctx.event.type).toEqualTypeOf<"dm.message" | "mention">(),
+    );
+    router.command("described", { description: "" }, (ctx) =>
+      expectTypeOf(ctx.event.type).toEqualTypeOf<"dm.message" | "mention">(),
+    );
+    router.hears("hi", { in: "dm" }, (ctx) => {
+      expectTypeOf(ctx.payload).toEqualTypeOf<DmMessagePayload>();
+      expectTypeOf(ctx.match).toEqualTypeOf<RegExpExecArray>();
+    });
+    router.hears("hello", { in: "mention" }, onText);
+    // @ts-expect-error The handler needs a message, and the command also works in mentions.
+    router.command("mistake", onSecret);
+    expect(router.commands.map(({ name }) => name)).toContain("secret");
+  });
+
+  test("is listed with the command, unless the command works everywhere", () => {
+    const { router } = placed();
+    router.command("help", { in: ["mention", "dm"] }, () => undefined);
+    expect(router.commands).toEqual([
+      { name: "secret", description: "", in: ["dm"] },
+      { name: "vote", description: "", in: ["mention"] },
+      { name: "help", description: "" },
+    ]);
+  });
+
+  test("lets a name have one handler in each kind of text", async () => {
+    const { router, seen } = placed();
+    router.command("secret", { in: "mention" }, () => seen.push("secret in a mention"));
+    await hear(router, "/secret", "mention");
+    expect(seen).toEqual(["secret in a mention"]);
+    const third = new Router().command("secret", () => undefined);
+    expect(() => router.use(third)).toThrow('command("secret") is already registered');
+  });
+
+  test("decides which types the bot handles", () => {
+    const handled = (router: Router) => routesOf(router).handledTypes;
+    expect(handled(new Router().command("x", { in: "dm" }, () => undefined))).toEqual([
+      "dm.message",
+    ]);
+    expect(handled(new Router().hears("x", { in: "mention" }, () => undefined))).toEqual([
+      "mention",
+    ]);
+  });
+
+  test.each([["dms"], [""], [[]], [["dm", "public"]], [null], [7], [{}], [["dm", ["mention"]]]])(
+    "refuses %j with a sentence",
+    (given) => {
+      const bad = { in: given } as { in: "dm" };
+      const refused = expect.objectContaining({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining('in must be "dm" or "mention"'),
+      });
+      expect(() => new Router().command("x", bad, () => undefined)).toThrow(refused);
+      expect(() => new Router().hears("x", bad, () => undefined)).toThrow(refused);
+    },
+  );
+
+  test("comes before the handler, as other options of command, hears and cron do", () => {
+    const call = (method: "command" | "hears" | "cron", ...given: readonly unknown[]) =>
+      Reflect.apply(new Router()[method], new Router(), given);
+    const handler = () => undefined;
+    for (const [method, ...given] of [
+      ["command", "x", handler, { maxAttempts: 3 }],
+      ["hears", "x", handler, { maxAttempts: 3 }],
+      ["cron", "x", "0 9 * * *", handler, { maxAttempts: 3 }],
+    ] as const) {
+      expect(() => call(method, ...given), method).toThrow("maxAttempts before the handler");
+    }
+    expect(() => call("hears", "x", { in: "dm" })).toThrow("needs a function");
+    expect(() => call("hears", "x", { im: "dm" }, handler)).toThrow("unknown option im");
   });
 });
 
