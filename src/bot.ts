@@ -3,6 +3,7 @@ import { startTogether } from "./bot/together.ts";
 import type { Client } from "./client/client.ts";
 import { checkOptions, keyProblem, refuseProblems } from "./core/option-checks.ts";
 import { isSchema } from "./core/standard-schema.ts";
+import { checkInitialStateNow } from "./effects/state-value.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotStatus, readStatus } from "./observe/status.ts";
 import { BOT_OPTIONS, type BotOptions, START_OPTIONS, type StartOptions } from "./options.ts";
@@ -25,9 +26,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     super();
     checkOptions(options, BOT_OPTIONS);
     refuseProblems([keyProblem("name", options.name)]);
-    if (options.state !== undefined && !isSchema(options.state)) {
-      refuseProblems(["state must be a Standard Schema (v1), such as a zod schema"]);
-    }
+    if (options.state !== undefined) checkState(options.state);
     this.#lifecycle = new Lifecycle(this, options, routesOf(this));
   }
 
@@ -70,8 +69,9 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
    * Opens the inbox, starts listening and polling, and dispatches events. Resolves once the port is bound.
    *
    * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, INBOX_IN_USE, INBOX_TOO_NEW,
-   *   INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED. With
-   *   `standalone`, the process exits instead.
+   *   INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED.
+   *   INVALID_OPTION if an asynchronous `state` schema has no initial state. With `standalone`, the process exits
+   *   instead.
    */
   async start(options: StartOptions = {}): Promise<void> {
     checkOptions(options, START_OPTIONS);
@@ -165,4 +165,10 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     await schedule.settled();
     await dispatcher.idle();
   }
+}
+
+/** @throws {ServiceBotError} INVALID_OPTION */
+function checkState(schema: unknown): void {
+  if (isSchema(schema)) checkInitialStateNow(schema);
+  else refuseProblems(["state must be a Standard Schema (v1), such as a zod schema"]);
 }

@@ -19,7 +19,8 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
   readonly logger?: Logger;
   /**
    * Schema for each conversation's state, used by `ctx.state()`. Any library that implements Standard Schema v1 works,
-   * such as zod, valibot or arktype. The initial state is the schema's output for an empty object.
+   * such as zod, valibot or arktype. The initial state is the schema's output for `undefined` or `{}`, so each
+   * property needs a default.
    */
   readonly state?: StandardSchemaV1<unknown, S>;
   /** Time limit for a handler. Default 60,000. */

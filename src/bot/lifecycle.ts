@@ -5,6 +5,7 @@ import { showDatabase } from "../core/database-address.ts";
 import { type Listening, listen } from "../core/listen.ts";
 import { processOwners, requireNode, untilEnded } from "../core/process.ts";
 import { printableText } from "../core/safe-text.ts";
+import { checkInitialState } from "../effects/state-value.ts";
 import { ConfigError, ServiceBotError } from "../errors.ts";
 import { credentialsOf } from "../observe/credentials.ts";
 import { type BotOptions, defaults, type StartOptions } from "../options.ts";
@@ -108,6 +109,8 @@ export class Lifecycle {
   async #start(listens: boolean, standalone: boolean): Promise<void> {
     requireNode();
     const { config } = this;
+    // An asynchronous schema could not be checked when the bot was created.
+    if (this.#options.state !== undefined) await checkInitialState(this.#options.state);
     const parts = await assemble({
       bot: this.#bot,
       config,

@@ -1,13 +1,7 @@
-import { toLosslessJson } from "../core/lossless-json.ts";
 import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { StateWrite, StoredState } from "../inbox/effects.ts";
-
-/**
- * Maximum size of a state's JSON, in bytes. The limit is low because each event that uses a state reads and writes all
- * of it.
- */
-export const MAX_STATE_BYTES: number = 64 * 1024;
+import { initialState, isState, stateJson } from "./state-value.ts";
 
 /** The state stored under one key, as one run sees it. Handlers change its value in place. */
 export class State {
@@ -68,7 +62,8 @@ export class State {
   }
 
   async #load(schema: StandardSchemaV1): Promise<Loaded> {
-    if (this.#stored === undefined || this.#isCleared) return await firstState(schema);
+    if (this.#stored === undefined || this.#isCleared)
+      return loadedState(await initialState(schema));
     const read = await validate(schema, JSON.parse(this.#stored.value));
     if (read.ok && isState(read.value)) return loadedState(read.value);
     throw new ServiceBotError(
@@ -79,15 +74,8 @@ export class State {
   }
 
   #serialize(value: object): string {
-    const json = this.#toJson(value);
-    const bytes = Buffer.byteLength(json);
-    if (bytes <= MAX_STATE_BYTES) return json;
-    return this.#refuse(`it has ${bytes} bytes; the limit is ${MAX_STATE_BYTES}`);
-  }
-
-  #toJson(value: object): string {
     try {
-      return toLosslessJson(value) ?? this.#refuse("it is not JSON");
+      return stateJson(value);
     } catch (error) {
       return this.#refuse(messageOf(error));
     }
@@ -109,18 +97,6 @@ interface Loaded {
   readonly json: string;
 }
 
-/** Returns the default that the schema defines, either for the whole state or for its properties. */
-async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
-  for (const nothing of [undefined, {}]) {
-    const read = await validate(schema, nothing);
-    if (read.ok && isState(read.value)) return loadedState(read.value);
-  }
-  throw new ServiceBotError(
-    "INVALID_OPTION",
-    "A state schema must turn {} or undefined into an object. Give each property a default.",
-  );
-}
-
 /** Copies the value, because a schema returns its default object by reference, and conversations would share it. */
 function loadedState(shared: object): Loaded {
   try {
@@ -132,9 +108,4 @@ function loadedState(shared: object): Loaded {
       `The state schema returned a value that cannot be cloned: ${messageOf(error)}.`,
     );
   }
-}
-
-/** Handlers change a state in place, so a state must be an object or an array. */
-function isState(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

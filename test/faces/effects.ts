@@ -1,2 +1,2 @@
 export { RunEffects } from "../../src/effects/run-effects.ts";
-export { MAX_STATE_BYTES } from "../../src/effects/state.ts";
+export { MAX_STATE_BYTES } from "../../src/effects/state-value.ts";
