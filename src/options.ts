@@ -4,7 +4,7 @@ import type { BackoffOptions, Clock, Random } from "./core/clock.ts";
 import type { Logger } from "./core/logger.ts";
 import { COUNT, type OptionTable, RETRY_OPTIONS, TIME_LIMIT, WAIT } from "./core/option-checks.ts";
 import type { StandardSchemaV1 } from "./core/standard-schema.ts";
-import type { LaneOf } from "./events/lane.ts";
+import type { LaneOption } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
 import type { LoopGuardOptions } from "./router/loops.ts";
@@ -27,8 +27,12 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
   readonly handlerTimeoutMs?: number;
   /** Delays between runs of a failing handler. Default 1,000, doubling up to 300,000, with full jitter. */
   readonly retry?: Partial<BackoffOptions>;
-  /** Returns an event's lane. The bot handles the events in a lane in order, one at a time. */
-  readonly lane?: LaneOf;
+  /**
+   * Returns an event's lane, or `undefined` for the default lane. The bot handles the events in a lane in order, one at
+   * a time. If the function throws, or returns anything else, such as a promise or an empty string, the bot logs an
+   * error and uses the default lane.
+   */
+  readonly lane?: LaneOption;
   /** Deadline for one request to the platform, including its retries. Default 10,000. */
   readonly requestTimeoutMs?: number;
   /** Maximum number of retries of a handler's request within that deadline, 0 to 10. Default 2. */

@@ -7,6 +7,9 @@ import type { AnyEvent } from "./types.ts";
 /** Returns an event's lane. Events in the same lane are handled in order, one at a time. */
 export type LaneOf = (event: AnyEvent) => string;
 
+/** The bot's `lane` option. `undefined` means the default lane. */
+export type LaneOption = (event: AnyEvent) => string | undefined;
+
 /** Returns the default lane: the conversation for messages, the post for activity on a post, the user for follows. */
 export function defaultLane(event: AnyEvent): string {
   // Read by field rather than by type, so that types newer than this version also get a lane.
@@ -21,19 +24,34 @@ export function defaultLane(event: AnyEvent): string {
 }
 
 /**
- * Wraps the bot's `lane` option. If the function throws, the event gets the default lane, so that the delivery is not
- * rejected.
+ * Wraps the bot's `lane` option. If the function throws, or returns no text, the event gets the default lane, so that
+ * the delivery is not rejected.
  */
-export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
+export function safeLane(laneOf: LaneOption, log: Logger): LaneOf {
   return (event) => {
     try {
-      return String(laneOf(event));
+      const lane: unknown = laneOf(event);
+      if (lane === undefined) return defaultLane(event);
+      const text = idText(lane);
+      if (text !== undefined) return text;
+      // Nothing waits for a promise, so its rejection must not end the process.
+      if (lane instanceof Promise) lane.catch(() => undefined);
+      const returned = lane === "" ? "an empty string" : kindOf(lane);
+      log.error(
+        { returned, event: event.id },
+        "the lane option returned neither a string nor undefined; using the default lane",
+      );
     } catch (thrown) {
       const err = showError(thrown, scrubber(textsOf(event)));
       log.error({ err, event: event.id }, "the lane option threw; using the default lane");
-      return defaultLane(event);
     }
+    return defaultLane(event);
   };
+}
+
+/** Returns `Promise` for an asynchronous function's result. */
+function kindOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
 export function conversationOf(event: AnyEvent): string | undefined {

@@ -1,13 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaultLane, eventTypes, parseEvent } from "../faces/events.ts";
+import { type AnyEvent, defaultLane, eventTypes, parseEvent, safeLane } from "../faces/events.ts";
+import { logSink } from "../support/log.ts";
 import { payloads, wireEvent } from "./samples.ts";
 
-function laneOf(type: string, payload: unknown): string {
+function eventOf(type: string, payload: unknown): AnyEvent {
   const parsed = parseEvent(wireEvent(type, payload));
   if (!parsed.ok) throw new Error(parsed.reason);
-  return defaultLane(parsed.event);
+  return parsed.event;
 }
+
+const laneOf = (type: string, payload: unknown) => defaultLane(eventOf(type, payload));
 
 describe("the lane of an event", () => {
   test("of a message is its conversation", () => {
@@ -86,4 +89,53 @@ test("every payload has a lane, and nothing throws", () => {
       },
     ),
   );
+});
+
+describe("the lane option", () => {
+  const event = eventOf("dm.message", payloads["dm.message"]);
+
+  /** Returns the lane, and the fields of what was logged. */
+  function laneBy(option: (event: AnyEvent) => unknown) {
+    const sink = logSink();
+    const lane = safeLane(option as () => string, sink.log)(event);
+    return {
+      lane,
+      logged: sink.records.map(({ level, returned, err }) => ({ level, returned, err })),
+    };
+  }
+
+  test("names the lane, or leaves the default lane to some events", () => {
+    expect(laneBy(() => "all")).toEqual({ lane: "all", logged: [] });
+    expect(laneBy(() => undefined)).toEqual({ lane: "dm:c_1", logged: [] });
+    const byType = ({ type }: AnyEvent) => (type === "follow" ? "follows" : undefined);
+    expect(laneBy(byType)).toEqual({ lane: "dm:c_1", logged: [] });
+  });
+
+  test("may return a whole number, as ids of the platform may be", () => {
+    expect(laneBy(() => 7)).toEqual({ lane: "7", logged: [] });
+  });
+
+  test.each<[string, () => unknown]>([
+    ["Promise", async () => "all"],
+    ["an empty string", () => ""],
+    ["Null", () => null],
+    ["Number", () => Number.NaN],
+    ["Boolean", () => true],
+    ["Object", () => ({})],
+    ["Array", () => ["all"]],
+    ["BigInt", () => 7n],
+    ["Symbol", () => Symbol("all")],
+  ])("that returns %s gives the default lane and an error in the log", (returned, option) => {
+    const logged = [{ level: "error", returned, err: undefined }];
+    expect(laneBy(option)).toEqual({ lane: "dm:c_1", logged });
+  });
+
+  test("may fail, at once or later, without an unhandled rejection", async () => {
+    const fail = () => {
+      throw new Error("no lane");
+    };
+    expect(laneBy(fail).lane).toBe("dm:c_1");
+    expect(laneBy(async () => fail()).lane).toBe("dm:c_1");
+    expect(laneBy(() => new Proxy({}, { get: fail })).lane).toBe("dm:c_1");
+  });
 });

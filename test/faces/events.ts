@@ -1,5 +1,5 @@
 export { idFamily, orderKey } from "../../src/events/id.ts";
-export { defaultLane, type LaneOf } from "../../src/events/lane.ts";
+export { defaultLane, type LaneOf, safeLane } from "../../src/events/lane.ts";
 export {
   cronEvent,
   isOwn,
