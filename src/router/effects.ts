@@ -27,8 +27,9 @@ export interface EffectsContext {
    * `state(key)` the state stored under another key. With a schema, returns the state stored under `key` with that
    * schema. Modules keep their state this way.
    *
-   * Change the object in place. It is stored in the transaction that ends the event. If another run changes the state
-   * meanwhile, the bot runs the handler again. The key has 1 to 100 characters, without control characters.
+   * Change the object in place. It is stored in the transaction that ends the event. If a run in another lane changes
+   * the state meanwhile, the bot runs the handler again. Replies that it has sent by then remain, so only the state of
+   * a lane can limit replies. The key has 1 to 100 characters, without control characters.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STATE_MISMATCH
    */
