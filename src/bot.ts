@@ -6,9 +6,21 @@ import { isSchema } from "./core/standard-schema.ts";
 import { checkInitialStateNow } from "./effects/state-value.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotStatus, readStatus } from "./observe/status.ts";
-import { BOT_OPTIONS, type BotOptions, START_OPTIONS, type StartOptions } from "./options.ts";
+import {
+  BOT_OPTIONS,
+  type BotOptions,
+  MIDDLEWARE_OPTIONS,
+  type MiddlewareOptions,
+  START_OPTIONS,
+  type StartOptions,
+} from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
-import { toExpress, toFetch, type WebhookMiddleware } from "./receiver/adapters.ts";
+import {
+  endpointsBeforeStart,
+  toExpress,
+  toFetch,
+  type WebhookMiddleware,
+} from "./receiver/adapters.ts";
 import { beforeStart } from "./receiver/receive.ts";
 import type { Context } from "./router/context.ts";
 import type { FieldsOf, Next, WithState } from "./router/handler.ts";
@@ -128,16 +140,26 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Returns the webhook as Express 5 middleware. Mount it before any body parser. It handles requests whose full path,
-   * or path below the mount point, is WEBHOOK_PATH. Until the bot has started, deliveries get a 503. Mounted at the
-   * application's root, the middleware also lets a local platform read the inbox.
+   * Returns the webhook as Express 5 middleware. Mount it at the application's root, before any body parser. It handles
+   * requests whose full path, or path below the mount point, is WEBHOOK_PATH. Until the bot has started, deliveries get
+   * a 503. With `health`, it also serves `/healthz` and `/readyz`.
+   *
+   * To requests with SERVICE_API_KEY or STATUS_TOKEN, the middleware always serves the status (`/readyz?verbose`). A
+   * local platform can read the inbox.
    *
    * @throws {ConfigError} CONFIG_INVALID
+   * @throws {ServiceBotError} INVALID_OPTION
    */
-  middleware(): WebhookMiddleware {
+  middleware(options: MiddlewareOptions = {}): WebhookMiddleware {
+    checkOptions(options, MIDDLEWARE_OPTIONS);
+    const { health: servesHealth = false } = options;
+    refuseProblems([
+      typeof servesHealth === "boolean" ? undefined : "health must be true or false",
+    ]);
     const lifecycle = this.#lifecycle;
-    const { webhookPath } = lifecycle.config;
-    const early = beforeStart(webhookPath);
+    const { apiKey, statusToken, webhookPath } = lifecycle.config;
+    const webhook = beforeStart(webhookPath);
+    const early = endpointsBeforeStart({ webhook, apiKey, statusToken, webhookPath });
     let isWarned = false;
     const onStray = (path: string) => {
       if (isWarned) return;
@@ -147,11 +169,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
         "a signed request arrived at a path other than WEBHOOK_PATH",
       );
     };
-    return toExpress(
-      () => (lifecycle.parts ?? { webhook: early }).webhook,
-      onStray,
-      () => lifecycle.parts?.health,
-    );
+    return toExpress(() => lifecycle.parts ?? early, { onStray, servesHealth });
   }
 
   /** Handles a web-standard request as the bot's server would, without using a port. */

@@ -44,7 +44,7 @@ export type {
 } from "./inbox/admin.ts";
 export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type { BotStatus } from "./observe/status.ts";
-export type { BotOptions, StartOptions } from "./options.ts";
+export type { BotOptions, MiddlewareOptions, StartOptions } from "./options.ts";
 export type { Context, CustomContext, StepOptions, WriteOptions } from "./router/context.ts";
 export type { LaterOptions } from "./router/effects.ts";
 export type {

@@ -111,6 +111,15 @@ export interface StartOptions {
   readonly standalone?: boolean;
 }
 
+/** Options for `middleware`. */
+export interface MiddlewareOptions {
+  /**
+   * Whether to serve `/healthz` and `/readyz`, as the bot's own server does. Default `false`, because the application
+   * may have its own.
+   */
+  readonly health?: boolean;
+}
+
 const RETENTION_OPTIONS: OptionTable<Retention> = {
   bodiesMs: {},
   idsMs: {},
@@ -153,3 +162,5 @@ export const BOT_OPTIONS: OptionTable<object> = {
 };
 
 export const START_OPTIONS: OptionTable<StartOptions> = { listen: true, standalone: true };
+
+export const MIDDLEWARE_OPTIONS: OptionTable<MiddlewareOptions> = { health: true };

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import express from "express";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot } from "../src/index.ts";
+import { Bot, type MiddlewareOptions } from "../src/index.ts";
 import type { ActResult, Platform } from "./faces/platform.ts";
 import { sign } from "./faces/signature.ts";
 import { ManualClock } from "./platform/support/clock.ts";
@@ -352,9 +352,9 @@ describe("the inbox of a bot", () => {
 });
 
 describe("inside an Express application", () => {
-  async function application(bot: Bot): Promise<string> {
+  async function application(bot: Bot, options: MiddlewareOptions = {}): Promise<string> {
     const app = express();
-    app.use(bot.middleware());
+    app.use(bot.middleware(options));
     app.use(express.json());
     app.get("/", (_request, response) => void response.send("the application"));
     const server = app.listen(0, "127.0.0.1");
@@ -377,6 +377,59 @@ describe("inside an Express application", () => {
     const warnings = sink.records.filter(({ level }) => level === "warn");
     expect(warnings).toMatchObject([{ path: "/hook", expected: "/webhook" }]);
   });
+
+  test("health checks are served on request, before, during and after the bot's life", async () => {
+    const platform = await runPlatform();
+    const bot = new Bot({ ...botOptions(platform), logLevel: "silent" });
+    const url = await application(bot, { health: true });
+    const statuses = async () => {
+      const paths = ["/healthz", "/readyz", "/readyz?verbose"];
+      return await Promise.all(paths.map(async (path) => (await fetch(url + path)).status));
+    };
+    expect(await statuses()).toEqual([200, 503, 503]);
+    await bot.start({ listen: false });
+    onTestFinished(() => bot.stop());
+    expect(await statuses()).toEqual([200, 200, 200]);
+    expect(await (await fetch(url)).text()).toBe("the application");
+    await bot.stop();
+    expect(await statuses()).toEqual([200, 503, 503]);
+  });
+
+  test("the portal sees the status, also without health checks and with another token", async () => {
+    const platform = await runPlatform();
+    const { apiKey } = platform.control.createToken(["read", "dm"]);
+    const bot = new Bot({ ...botOptions(platform), apiKey, logLevel: "silent" });
+    const url = await application(bot);
+    platform.control.saveWebhook({ url: `${url}/webhook` });
+    expect((await platform.control.botView()).status).toEqual({ ready: false });
+    await bot.start({ listen: false });
+    onTestFinished(() => bot.stop());
+    expect((await platform.control.botView()).status).toMatchObject({ ready: true });
+    expect((await fetch(`${url}/readyz`)).status).toBe(404);
+  });
+
+  test("monitoring's token gets the status before and after the start, also without health checks", async () => {
+    const platform = await runPlatform();
+    const statusToken = "status-0123456789";
+    const bot = new Bot({ ...botOptions(platform), statusToken, logLevel: "silent" });
+    const url = await application(bot);
+    const headers = { authorization: `Bearer ${statusToken}` };
+    const status = async () => (await fetch(`${url}/readyz?verbose`, { headers })).json();
+    expect(await status()).toEqual({ ready: false });
+    await bot.start({ listen: false });
+    onTestFinished(() => bot.stop());
+    expect(await status()).toMatchObject({ ready: true });
+  });
+
+  test.each([[{ helth: true }], [{ health: "yes" }], [{ health: null }]])(
+    "an option that is none is refused: %j",
+    async (options) => {
+      const bot = new Bot(botOptions(await runPlatform()));
+      expect(() => bot.middleware(options as MiddlewareOptions)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION" }),
+      );
+    },
+  );
 
   test("the webhook works beside the application's own routes, and 503 before the start", async () => {
     const platform = await runPlatform();

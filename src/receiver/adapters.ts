@@ -72,23 +72,31 @@ export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Res
   };
 }
 
+export interface ExpressOptions {
+  /** Called with the path of a signed request outside the webhook. The path is most likely misconfigured. */
+  readonly onStray?: (path: string) => void;
+  /** Whether to serve `/healthz` and `/readyz`. Otherwise only a request with a token gets the report. */
+  readonly servesHealth?: boolean;
+}
+
 /**
  * Creates middleware for an existing Express 5 application.
  *
- * @param webhook returns the current webhook, or `undefined` without one (DELIVERY=polling)
- * @param onStray called with the path of a signed request outside the webhook. The path is most likely misconfigured.
- * @param local returns the operations for the local platform, or `undefined` before the start
+ * @param endpoints returns the current endpoints
  */
 export function toExpress(
-  webhook: () => Webhook | undefined,
-  onStray: (path: string) => void = () => undefined,
-  local: () => LocalAccess | undefined = () => undefined,
+  endpoints: () => Endpoints,
+  { onStray = () => undefined, servesHealth = false }: ExpressOptions = {},
 ): WebhookMiddleware {
   return (request, response, next) => {
     const incoming = new NodeIncoming(request);
-    const current = webhook();
-    const access = local();
-    const answering = current?.receive(incoming) ?? (access && answerChannel(incoming, access));
+    const { webhook: current, health } = endpoints();
+    const answering =
+      current?.receive(incoming) ??
+      answerChannel(incoming, health) ??
+      (servesHealth || asksForReport(incoming, health)
+        ? answerHealth(incoming, health)
+        : undefined);
     if (answering !== undefined) {
       // Respond to errors here, because the application's own error page could reveal details about the bot.
       void answering.catch(() => internal).then((answer) => write(request, response, answer));
@@ -102,7 +110,22 @@ export function toExpress(
 
 /** Responds to any request to the bot. */
 function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Promise<Answer> {
-  return webhook?.receive(incoming) ?? answerHealth(incoming, health);
+  return (
+    webhook?.receive(incoming) ??
+    answerChannel(incoming, health) ??
+    answerHealth(incoming, health) ??
+    answerOther(incoming, health)
+  );
+}
+
+/** Returns the endpoints of a bot that has not started. */
+export function endpointsBeforeStart({
+  webhook,
+  ...access
+}: Pick<HealthOptions, "apiKey" | "statusToken" | "webhookPath"> &
+  Pick<Endpoints, "webhook">): Endpoints {
+  const isReady = async () => false;
+  return { webhook, health: { ...access, isReady, report: async () => ({ ready: false }) } };
 }
 
 /**
@@ -112,28 +135,51 @@ function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Promise<
 const REPORT_REMEDY =
   "To read the report, send Authorization: Bearer with the value of STATUS_TOKEN or SERVICE_API_KEY.";
 
-/** Responds to `/healthz` and `/readyz`, and sends a 404 for any other path. */
-async function answerHealth(incoming: Incoming, options: HealthOptions): Promise<Answer> {
-  const { method, path, query, headers } = incoming;
+/** Returns the response to `/healthz` and `/readyz`, or `undefined` for any other path. */
+function answerHealth(incoming: Incoming, health: HealthOptions): Promise<Answer> | undefined {
+  for (const path of pathsOf(incoming)) {
+    if (path === "/healthz") return answerProbe(incoming, async () => json(200, { status: "ok" }));
+    if (path === "/readyz") return answerProbe(incoming, () => answerReady(incoming, health));
+  }
+  return undefined;
+}
+
+/** Returns the whole path, and the path below the mount point. Either may match, as for the webhook. */
+function pathsOf({ path, mountedPath }: Incoming): readonly (string | undefined)[] {
+  return [path, mountedPath];
+}
+
+async function answerProbe(incoming: Incoming, answer: () => Promise<Answer>): Promise<Answer> {
+  const { method } = incoming;
   // Drop the body now, because otherwise it would stay in memory while the store is queried.
   incoming.drop();
-  const answer = answerChannel(incoming, options);
-  if (answer !== undefined) return await answer;
-  if (path !== "/healthz" && path !== "/readyz") {
-    const { webhookPath } = options;
-    const webhook = webhookPath === undefined ? "" : ` The webhook is at ${webhookPath}.`;
-    return failure(404, "NOT_FOUND", `Not found.${webhook}`);
-  }
-  if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
-  if (path === "/healthz") return json(200, { status: "ok" });
-  const isVerbose = new URLSearchParams(query).has("verbose");
-  if (isVerbose && mayReadReport(headers["authorization"], options)) {
-    const report = await options.report();
+  return method === "GET" || method === "HEAD" ? await answer() : methodNotAllowed("GET, HEAD");
+}
+
+async function answerReady(incoming: Incoming, health: HealthOptions): Promise<Answer> {
+  if (asksForReport(incoming, health)) {
+    const report = await health.report();
     return report.ready ? json(200, report) : json(503, report, retryAfter);
   }
-  const more = isVerbose ? { verbose: REPORT_REMEDY } : {};
-  if (await options.isReady()) return json(200, { status: "ready", ...more });
-  return isVerbose ? json(503, { error: notReady.error, ...more }, retryAfter) : notReady;
+  const more = isVerbose(incoming) ? { verbose: REPORT_REMEDY } : {};
+  if (await health.isReady()) return json(200, { status: "ready", ...more });
+  return json(503, { error: notReady.error, ...more }, retryAfter);
+}
+
+/** Returns whether a request with a token that may read the report asks for `/readyz?verbose`. */
+function asksForReport(incoming: Incoming, health: HealthOptions): boolean {
+  const isReport = pathsOf(incoming).includes("/readyz") && isVerbose(incoming);
+  return isReport && mayReadReport(incoming.headers["authorization"], health);
+}
+
+function isVerbose({ query }: Incoming): boolean {
+  return new URLSearchParams(query).has("verbose");
+}
+
+async function answerOther(incoming: Incoming, { webhookPath }: HealthOptions): Promise<Answer> {
+  incoming.drop();
+  const webhook = webhookPath === undefined ? "" : ` The webhook is at ${webhookPath}.`;
+  return failure(404, "NOT_FOUND", `Not found.${webhook}`);
 }
 
 /**
@@ -145,6 +191,7 @@ function answerChannel(
 ): Promise<Answer> | undefined {
   if (local === undefined || !isLocalPath(incoming.path)) return undefined;
   if (!isBearer(incoming.headers["authorization"], apiKey)) return undefined;
+  incoming.drop();
   return answerLocal(incoming, local);
 }
 

@@ -11,6 +11,7 @@ import {
   errorIn,
   faces,
   follow,
+  healthFaces,
   limit,
   makeRig,
   now,
@@ -406,7 +407,7 @@ describe.each(faces)("over $name", (face) => {
   );
 });
 
-describe.each(faces.filter(({ standalone }) => standalone))("health over $name", (face) => {
+describe.each(healthFaces)("health over $name", (face) => {
   test("/healthz is 200 while the process lives, for any state of the store", async () => {
     const { endpoints } = makeRig({}, { isReady: async () => false });
     const send = await face.open(endpoints);

@@ -3,7 +3,7 @@ import request from "supertest";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { toExpress } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
-import { batchOf, bodyOf, limit, makeRig, now, type Rig, secret } from "./support.ts";
+import { apiKey, batchOf, bodyOf, limit, makeRig, now, type Rig, secret } from "./support.ts";
 
 function appWith(
   mount: (app: Express, webhook: ReturnType<typeof toExpress>) => void,
@@ -12,7 +12,7 @@ function appWith(
   const app = express();
   mount(
     app,
-    toExpress(() => rig.receiver),
+    toExpress(() => rig.endpoints),
   );
   app.post("/echo", (req, res) => void res.json({ body: req.body }));
   app.use((_req, res) => void res.status(418).send("the application"));
@@ -154,6 +154,7 @@ describe("everything that is not the webhook's falls through to the application"
     // The app serves its own health checks.
     ["GET", "/healthz"],
     ["GET", "/readyz"],
+    ["GET", "/readyz?verbose"],
   ])("%s %s", async (method, path) => {
     const { app } = appWith((app, webhook) => app.use(webhook));
     const answer = await (method === "GET" ? request(app).get(path) : request(app).post(path));
@@ -163,6 +164,30 @@ describe("everything that is not the webhook's falls through to the application"
   test("but GET on the webhook does not", async () => {
     const { app } = appWith((app, webhook) => app.use(webhook));
     expect((await request(app).get("/webhook")).status).toBe(405);
+  });
+});
+
+describe("the status", () => {
+  const operator = { authorization: `Bearer ${apiKey}` };
+
+  function appUnder(prefix: string) {
+    const report = async () => ({ ready: true, mode: "auditing" });
+    const { endpoints } = makeRig({}, { report });
+    return express().use(
+      prefix,
+      toExpress(() => endpoints),
+    );
+  }
+
+  test.each(["/", "/bot"])("is there for the bot's token alone, mounted at %s", async (prefix) => {
+    const app = appUnder(prefix);
+    const path = `${prefix}/readyz?verbose`.replace("//", "/");
+    const get = (headers: Record<string, string>, target = path) =>
+      request(app).get(target).set(headers);
+    expect((await get(operator)).body).toEqual({ ready: true, mode: "auditing" });
+    expect((await get({})).status).toBe(404);
+    expect((await get({ authorization: "Bearer other" })).status).toBe(404);
+    expect((await get(operator, path.replace("?verbose", ""))).status).toBe(404);
   });
 });
 
@@ -177,10 +202,7 @@ test.each([
   const app = express();
   app.use(
     prefix,
-    toExpress(
-      () => rig.receiver,
-      (stray) => strays.push(stray),
-    ),
+    toExpress(() => rig.endpoints, { onStray: (stray) => strays.push(stray) }),
   );
   const answer = request(app)
     .post(target)
@@ -194,10 +216,7 @@ test.each([
 test("a signed POST on another path goes to the application, and is noticed", async () => {
   const rig = makeRig();
   const strays: string[] = [];
-  const noticing = toExpress(
-    () => rig.receiver,
-    (path) => strays.push(path),
-  );
+  const noticing = toExpress(() => rig.endpoints, { onStray: (path) => strays.push(path) });
   const app = express().use(noticing);
   const signed = request(app).post("/hook?a=1").set("x-service-signature", "t=1,v1=00");
   expect((await signed).status).toBe(404);
@@ -208,8 +227,8 @@ test("a signed POST on another path goes to the application, and is noticed", as
 
 test("a bot that only polls notices no stray delivery", async () => {
   const strays: string[] = [];
-  const noWebhook = () => undefined;
-  const app = express().use(toExpress(noWebhook, (path) => strays.push(path)));
+  const polling = { ...makeRig().endpoints, webhook: undefined };
+  const app = express().use(toExpress(() => polling, { onStray: (path) => strays.push(path) }));
   await request(app).post("/webhook").set("x-service-signature", "t=1,v1=00");
   expect(strays).toEqual([]);
 });
@@ -228,7 +247,7 @@ test("an application that has answered by itself is not answered over", async ()
     next();
     res.status(504).send("too slow");
   });
-  app.use(toExpress(() => rig.receiver));
+  app.use(toExpress(() => rig.endpoints));
   expect(await deliver(app)).toMatchObject({ status: 504, text: "too slow" });
   answered.resolve();
   // The late response must be dropped. Writing it would throw an unhandled error, which fails the test run.
@@ -252,7 +271,7 @@ test("an application that is still answering by itself is not answered over", as
     // The late response must be dropped. Writing it would cause an unhandled rejection.
     setImmediate(() => res.end("slow"));
   });
-  app.use(toExpress(() => rig.receiver));
+  app.use(toExpress(() => rig.endpoints));
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on("unhandledRejection", note);
@@ -262,9 +281,9 @@ test("an application that is still answering by itself is not answered over", as
 });
 
 test("what breaks in here never reaches the application's error page", async () => {
-  const receiver = { receive: () => Promise.reject(new Error(secret)) };
+  const webhook = { receive: () => Promise.reject(new Error(secret)) };
   const app = express();
-  app.use(toExpress(() => receiver));
+  app.use(toExpress(() => ({ ...makeRig().endpoints, webhook })));
   app.use(((error, _req, res, _next) =>
     res.status(599).send(String(error))) satisfies express.ErrorRequestHandler);
   const answer = await deliver(app);

@@ -213,13 +213,19 @@ function socketFace(name: string, standalone: boolean, listen: SocketFace["liste
 
 export const socketFaces: readonly SocketFace[] = [
   socketFace("node:http", true, (endpoints) => listening(toNodeListener(endpoints))),
-  socketFace("Express", false, ({ webhook }) => {
-    const app = express();
-    app.use(toExpress(() => webhook));
-    app.use((_request, response) => void response.status(418).send("the application"));
-    return listening(app);
-  }),
+  socketFace("Express", false, (endpoints) => listening(expressApp(endpoints))),
 ];
+
+function expressApp(endpoints: Endpoints, options: Parameters<typeof toExpress>[1] = {}) {
+  const app = express();
+  app.use(toExpress(() => endpoints, options));
+  return app.use((_request, response) => void response.status(418).send("the application"));
+}
+
+/** An Express application that leaves its health checks to the bot. */
+const healthyApp: Face = socketFace("Express with health", false, (endpoints) =>
+  listening(expressApp(endpoints, { servesHealth: true })),
+);
 
 export const web: Face = {
   name: "web",
@@ -239,6 +245,12 @@ export const web: Face = {
 };
 
 export const faces: readonly Face[] = [...socketFaces, web];
+
+/** Adapters that serve health checks. */
+export const healthFaces: readonly Face[] = [
+  ...faces.filter(({ standalone }) => standalone),
+  healthyApp,
+];
 
 function toWeb({
   method = "GET",

@@ -3,6 +3,7 @@ import { networkInterfaces } from "node:os";
 import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
 import { isLoopback, normalHost } from "../../core/addresses.ts";
+import { hasCode } from "../../errors.ts";
 import { localWebhookUrl } from "../environment.ts";
 import { cut } from "../output.ts";
 import { aboutBot } from "./bot-status.ts";
@@ -30,12 +31,25 @@ async function askBot(config: Config): Promise<Finding[]> {
   for (const token of [config.statusToken, config.apiKey]) {
     if (token !== undefined && asksForToken(answer)) answer = await ask(url, token);
   }
-  if (answer === undefined) return [];
   if (asksForToken(answer)) return [otherToken];
   const bot = readBot(answer);
+  if (bot !== undefined) return aboutBot(bot, config, Date.now());
   // Another server may use the port.
-  return bot === undefined ? [] : aboutBot(bot, config, Date.now());
+  return (await servesWebhook()) ? [withoutHealth] : [];
 }
+
+/** Returns whether the bot's webhook responds, even in an application without the bot's health checks. */
+async function servesWebhook(): Promise<boolean> {
+  const { error }: { readonly error?: unknown } = {
+    ...Object(await ask(new URL(localWebhookUrl()))),
+  };
+  return hasCode(error, "METHOD_NOT_ALLOWED");
+}
+
+const withoutHealth = note(
+  "the application serves the bot's webhook, but not its status at /readyz",
+  "Mount bot.middleware({ health: true }), or pass /readyz on to bot.handle().",
+);
 
 const otherToken = note(
   "the running bot uses a different token from the one in this configuration",

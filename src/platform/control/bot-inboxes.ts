@@ -248,7 +248,7 @@ const UNKNOWN_PLACE =
   "The platform does not know the bot's URL on this machine. Run `npx service-bot inbox` in the bot's folder.";
 
 const NO_INBOX =
-  "The bot does not serve its inbox. In an Express app, mount bot.middleware() at the root, or run `npx service-bot inbox` in the bot's folder.";
+  "The bot does not serve its inbox. In an Express app, mount bot.middleware() at the root. Another app must pass /local/v1/* on to bot.handle(). Or run `npx service-bot inbox` in the bot's folder.";
 
 function unreachable(message: string): PlatformError {
   return new PlatformError(409, "BOT_UNREACHABLE", message);

@@ -53,7 +53,8 @@ export async function askBot({
     const ask = (token?: string) => askOnce(send, target, token, ended);
     let answer = await ask(tokens[0]);
     for (const token of tokens.slice(1)) {
-      if (!answer.asksForToken) break;
+      // An application that embeds the bot returns 404 for another token.
+      if (!answer.asksForToken && answer.code !== 404) break;
       answer = await ask(token);
     }
     if (answer.status !== undefined) return { url, status: answer.status };
@@ -97,7 +98,7 @@ async function askOnce(
 
 function whyNoStatus({ code, asksForToken }: BotAnswer, target: URL): string {
   if (!asksForToken) {
-    return `GET ${target.href} returned ${code} instead of a bot's status. Is another program listening there, or does the app mount only the webhook?`;
+    return `GET ${target.href} returned ${code} instead of a bot's status. Is another program listening there? In an Express app, mount bot.middleware() at the root. Another app must pass /readyz on to bot.handle().`;
   }
   return isLoopback(target.hostname)
     ? "The bot rejects this app's tokens. Does it use a different SERVICE_API_KEY?"

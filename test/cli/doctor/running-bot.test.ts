@@ -1,8 +1,13 @@
+import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
-import { expect, test } from "vitest";
+import express from "express";
+import { expect, onTestFinished, test } from "vitest";
+import { Bot } from "../../../src/index.ts";
 import { aboutBot, isThisMachine, type RunningBot } from "../../faces/cli.ts";
 import { pageUrl } from "../../faces/core.ts";
-import { runBot, runPlatform } from "../../support/running-bot.ts";
+import { listenUntilEnd } from "../../support/listen.ts";
+import { logSink } from "../../support/log.ts";
+import { botOptions, runBot, runPlatform } from "../../support/running-bot.ts";
 import { access, examine, refusingPlatform, serve, trouble } from "./examine.ts";
 
 const NOW = Date.parse("2026-11-20T16:00:00Z");
@@ -229,6 +234,22 @@ test("only a bot on this machine gets a request", async () => {
   const other = await serve((_request, response) => void response.end('{"status":"up"}'));
   const asked = await examine({ ...access(platform), PORT: new URL(other).port });
   expect(asked.findings.filter(({ area }) => area === "bot")).toEqual([]);
+});
+
+test("a bot in an application is reported with or without its health checks", async () => {
+  const platform = await runPlatform();
+  const bot = new Bot({ ...botOptions(platform), logger: logSink().log });
+  await bot.start({ listen: false });
+  onTestFinished(() => bot.stop());
+  const of = async (options: { health?: boolean }) => {
+    const { url } = await listenUntilEnd(createServer(express().use(bot.middleware(options))));
+    const { findings } = await examine({ ...access(platform), PORT: new URL(url).port });
+    return findings.filter(({ area }) => area === "bot");
+  };
+  expect(await of({ health: true })).toMatchObject([{ level: "ok" }]);
+  expect(await of({})).toMatchObject([
+    { level: "note", remedy: expect.stringContaining("bot.middleware({ health: true })") },
+  ]);
 });
 
 test("another program gets no token", async () => {
