@@ -33,7 +33,11 @@ import { Router, routesOf } from "./router/router.ts";
 export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   readonly #lifecycle: Lifecycle;
 
-  /** @throws {ServiceBotError} INVALID_OPTION */
+  /**
+   * Creates a bot, which does nothing until `start`.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   constructor(options: BotOptions<S> = {}) {
     super();
     checkOptions(options, BOT_OPTIONS);

@@ -110,9 +110,16 @@ export const MAX_WAIT_MS = 31_536_000_000;
 
 /** Base class for all of this package's errors. Match on `code`, never on the message. */
 export class ServiceBotError extends Error {
+  /** The class's name. */
   override readonly name: string = "ServiceBotError";
+  /** Stable, unlike the message. Lists of codes: docs/reference/errors.md. */
   readonly code: ErrorCode;
 
+  /**
+   * Creates an error.
+   *
+   * @param options may contain the `cause`
+   */
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
@@ -122,8 +129,14 @@ export class ServiceBotError extends Error {
 /** Thrown if the configuration is invalid. `problems` names each variable once, never its value. */
 export class ConfigError extends ServiceBotError {
   override readonly name = "ConfigError";
+  /** One sentence for each variable. */
   readonly problems: readonly string[];
 
+  /**
+   * Creates an error whose message lists the problems.
+   *
+   * @param problems one sentence for each variable
+   */
   constructor(problems: readonly string[]) {
     super(
       "CONFIG_INVALID",
@@ -141,9 +154,12 @@ export class RetryLater extends ServiceBotError {
   override readonly name = "RetryLater";
   /** Milliseconds, from 0 to 365 days. */
   readonly delayMs: number;
+  /** Whether the run counts as an attempt. */
   readonly counts: boolean;
 
   /**
+   * Creates an error that postpones the event.
+   *
    * @param delayMs milliseconds, from 0 to 365 days
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -181,6 +197,11 @@ export class LoopHeld extends RetryLater {
 export class GiveUp extends ServiceBotError {
   override readonly name = "GiveUp";
 
+  /**
+   * Creates an error that ends the event.
+   *
+   * @param reason stored with the dead letter
+   */
   constructor(reason: string, options?: ErrorOptions) {
     super("GAVE_UP", reason, options);
   }

@@ -120,11 +120,17 @@ interface Heritage {
 }
 
 /** Keeps the names of exported base types, and inlines the members of all others. */
-function heritage({ module, node }: DeclaredInterface, isPublic: IsPublic): Heritage {
+function heritage(heir: DeclaredInterface, isPublic: IsPublic): Heritage {
+  const { module, node } = heir;
   const kept: string[] = [];
   const inherited: Member[] = [];
   for (const parent of node.extends) {
     const text = module.text(parent);
+    const shown = shownHeir(heir, text, isPublic);
+    if (shown !== undefined) {
+      kept.push(`Omit<${shown}, ${ownNames(heir)}>`);
+      continue;
+    }
     const [, base = text, keys] = /^Pick<(\w+), (.*)>$/.exec(text) ?? [];
     const found = module.find(base);
     if (found?.node.type !== "TSInterfaceDeclaration" || isPublic(found)) {
@@ -138,6 +144,28 @@ function heritage({ module, node }: DeclaredInterface, isPublic: IsPublic): Heri
     inherited.push(...members.filter((member) => keys?.includes(`"${nameIn(member)}"`) ?? true));
   }
   return { kept, inherited };
+}
+
+/** Returns an earlier exported interface with the same base type, whose members need not be shown twice. */
+function shownHeir(
+  { module, node }: DeclaredInterface,
+  base: string,
+  isPublic: IsPublic,
+): string | undefined {
+  const heirs = module.names.filter((name) => {
+    const other = module.find(name);
+    if (other?.node.type !== "TSInterfaceDeclaration" || other.node.start >= node.start)
+      return false;
+    return isPublic(other) && other.node.extends.some((parent) => module.text(parent) === base);
+  });
+  return heirs[0];
+}
+
+function ownNames({ module, node }: DeclaredInterface): string {
+  const names = membersOf(module, node.body.body, () => true).map(
+    (member) => `"${nameIn(member)}"`,
+  );
+  return [...new Set(names)].join(" | ");
 }
 
 export function nameIn({ signature }: Member): string {

@@ -159,6 +159,8 @@ export class Client {
   #syncing: Promise<void> | undefined;
 
   /**
+   * Creates a client. It sends nothing until a method is called.
+   *
    * @param bot the bot object in channel messages; by default the client itself
    * @throws {ServiceBotError} INVALID_OPTION
    */

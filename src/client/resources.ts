@@ -43,6 +43,7 @@ const images: z.ZodType<Image[]> = z.preprocess((value) => value ?? [], z.array(
 
 /** A message in a conversation. */
 export interface Message {
+  /** The message's id. */
   readonly id: string;
   /** Empty if the platform does not send it. */
   readonly conversationId: string;
@@ -56,6 +57,7 @@ export interface Message {
   readonly createdAt: string;
   /** Id of the message that this message replies to. Null if it is not a reply. */
   readonly replyToId: string | null;
+  /** Empty if the message has no images. */
   readonly images: readonly Image[];
 }
 
@@ -72,15 +74,23 @@ export const message: z.ZodType<Message> = z.looseObject({
 
 /** A post. Fields other than `id`, `type`, `text` and `images` are not documented, so the type is open. */
 export interface Post {
+  /** Id of the post or comment. */
   readonly id: string;
   /** `post` for posts. */
   readonly type?: string | undefined;
+  /** Empty if there is none. */
   readonly text: string;
+  /** Empty if there are none. */
   readonly images: readonly Image[];
   /** ISO 8601, UTC. Absent if the platform does not send it. */
   readonly createdAt?: string | undefined;
   /** Absent if the platform does not send it. */
-  readonly author?: { readonly username: string } | undefined;
+  readonly author?:
+    | {
+        /** Without an @. */
+        readonly username: string;
+      }
+    | undefined;
   readonly [field: string]: unknown;
 }
 
@@ -98,7 +108,9 @@ export const post: z.ZodType<Post> = z.looseObject({
 
 /** Response to a new direct message. */
 export interface SentMessage {
+  /** Id of the new message. */
   readonly id: string;
+  /** Empty if the platform does not send it. */
   readonly conversationId: string;
   /** ISO 8601, UTC. Empty if the platform does not send it. */
   readonly createdAt: string;
@@ -112,6 +124,7 @@ export const sentMessageSchema: z.ZodType<SentMessage> = z.looseObject({
 
 /** Response to a new post. Undocumented, so any field may be missing. */
 export interface SentPost {
+  /** Id of the new post or comment. */
   readonly id?: string | undefined;
   readonly [field: string]: unknown;
 }
@@ -156,10 +169,15 @@ export const upload: z.ZodType<Upload> = z.looseObject({
 
 /** An account. Its fields are not documented. Any of them may be absent, and there may be others. */
 export interface Profile {
+  /** Id of the account. */
   readonly id?: string | undefined;
+  /** Without an @. */
   readonly username?: string | undefined;
+  /** Display name. */
   readonly name?: string | undefined;
+  /** URL of the account's picture. Null or absent if there is none. */
   readonly avatarUrl?: string | null | undefined;
+  /** Whether the account belongs to a bot. */
   readonly isBot?: boolean | undefined;
   readonly [field: string]: unknown;
 }
@@ -174,7 +192,9 @@ export const profile: z.ZodType<Profile> = z.looseObject({
 
 /** A search result. Its fields are not documented. `type` may distinguish a post from an account. */
 export interface SearchHit {
+  /** Kind of the result. */
   readonly type?: string | undefined;
+  /** Id of the result. */
   readonly id?: string | undefined;
   readonly [field: string]: unknown;
 }
@@ -186,11 +206,15 @@ export const searchHit: z.ZodType<SearchHit> = z.looseObject({
 
 /** A conversation between the bot and one user. */
 export interface Conversation {
+  /** The conversation's id. */
   readonly id: string;
+  /** The other user in the conversation. */
   readonly peer: {
+    /** Without an @. */
     readonly username: string;
     /** Empty if the platform does not send it. */
     readonly name: string;
+    /** URL of the user's picture. Null if there is none. */
     readonly avatarUrl: string | null;
     /** False if the platform does not send it. */
     readonly isBot: boolean;
@@ -198,7 +222,12 @@ export interface Conversation {
   /** ISO 8601, UTC. Empty if the platform does not send it. */
   readonly lastMessageAt: string;
   /** Null if the platform does not send it. */
-  readonly lastMessage: { readonly text: string; readonly fromBot: boolean } | null;
+  readonly lastMessage: {
+    /** Empty for a deleted message, and for images without text. */
+    readonly text: string;
+    /** True if the calling bot sent the message. */
+    readonly fromBot: boolean;
+  } | null;
 }
 
 export const conversation: z.ZodType<Conversation> = z.looseObject({
@@ -230,6 +259,7 @@ export const eventPage: z.ZodType<Omit<EventPage, "date">> = z.looseObject({
 
 /** One page of a listing. */
 export interface Page<T> {
+  /** In the order of the platform. */
   readonly items: readonly T[];
   /** Value of `cursor` for the next page. Null on the last page. */
   readonly nextCursor: string | null;
@@ -297,9 +327,20 @@ export type ImageInput =
   | string
   | URL
   | ImageBytes
-  | { readonly path: string | URL }
-  | { readonly url: string | URL; readonly arrayBuffer?: never }
-  | { readonly key: string };
+  | {
+      /** Path of a file on this machine. */
+      readonly path: string | URL;
+    }
+  | {
+      /** https URL from which the platform fetches the image. */
+      readonly url: string | URL;
+      /** Absent, because a `Response` has both fields. */
+      readonly arrayBuffer?: never;
+    }
+  | {
+      /** Key of an uploaded image. */
+      readonly key: string;
+    };
 
 /** Text, images or both. At least one is required (section 4 of the platform document, "Attaching images"). */
 export interface OutgoingMessage {

@@ -6,6 +6,7 @@ export interface Clock {
   timer(ms: number, fn: () => void, options?: TimerOptions): () => void;
 }
 
+/** Options for a timer. */
 export interface TimerOptions {
   /** True for background work. The timer does not keep the process alive, and may skip ticks that it missed. */
   readonly background?: boolean;

@@ -1,6 +1,7 @@
 /** All scopes that a token can have (section 5, rule 2 of the platform document). */
 export const allScopes = ["read", "posts:write", "comments:write", "dm"] as const;
 
+/** Permission of a token. */
 export type Scope = (typeof allScopes)[number];
 
 /** Header with the id of the event that caused a request. A local platform uses it to show an event's effects. */

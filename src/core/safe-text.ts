@@ -25,9 +25,13 @@ function spellings(value: string): string[] {
 
 /** An error as shown in logs and dead letters. */
 export interface ShownError {
+  /** The error's class, or the type of another thrown value. */
   readonly type: string;
+  /** Without secrets and user texts. */
   readonly message: string;
+  /** Absent if the error has none. */
   readonly code?: string;
+  /** Absent if the error has none. */
   readonly stack?: string;
 }
 

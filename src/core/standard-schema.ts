@@ -6,23 +6,53 @@ import { scrubber } from "./safe-text.ts";
  * interface is small and public, so declaring it here saves a dependency.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  /** Properties of the interface. */
   readonly "~standard": {
+    /** Version of the interface. */
     readonly version: 1;
     /** Name of the library. */
     readonly vendor: string;
+    /** Checks a value, and returns the output or the issues. */
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
     /** Present for type inference only. */
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly types?:
+      | {
+          /** Type of the values that the schema accepts. */
+          readonly input: Input;
+          /** Type of the values that the schema returns. */
+          readonly output: Output;
+        }
+      | undefined;
   };
 }
 
+/** Result of a schema's check: a value, or the reasons why there is none. */
 type SchemaResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] };
+  | {
+      /** The schema's output. */
+      readonly value: Output;
+      /** Absent if the value is valid. */
+      readonly issues?: undefined;
+    }
+  | {
+      /** At least one. */
+      readonly issues: readonly SchemaIssue[];
+    };
 
+/** A reason why a value does not match a schema. */
 interface SchemaIssue {
+  /** Text for a person. */
   readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  /** Path of the part that does not match. Absent for the whole value. */
+  readonly path?:
+    | readonly (
+        | PropertyKey
+        | {
+            /** Name or index. */
+            readonly key: PropertyKey;
+          }
+      )[]
+    | undefined;
 }
 
 export type Validated<Output> =

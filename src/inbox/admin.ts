@@ -68,11 +68,15 @@ export type SkipReason = "own_account" | "no_handler";
 
 /** One event, without its content. */
 export interface EventSummary {
+  /** The event's id. */
   readonly id: string;
+  /** The event's type. */
   readonly type: string;
   /** Events of one lane are handled in order. */
   readonly lane: string;
+  /** Progress of the event. */
   readonly state: EventState;
+  /** Source from which the event first arrived. */
   readonly source: Source;
   /** Number of runs that count toward the retry limit. A manual retry resets it to 0. */
   readonly attempts: number;
@@ -111,6 +115,7 @@ export interface AttemptRecord {
    * the run never recorded an outcome, for example because its process died.
    */
   readonly outcome: "failed" | "released" | "dead" | "crashed";
+  /** Error of the run, without user texts. `undefined` if there was none. */
   readonly error: string | undefined;
   /** Time when the run ended, or was found to have ended, in ms since 1970. */
   readonly endedAt: number;
@@ -184,7 +189,9 @@ export interface InboxReport extends InboxStats {
   readonly deadByType: Readonly<Record<string, number>>;
   /** Dead letters by error name and code, such as `ServiceBotError STEP_UNCERTAIN`; the 20 most frequent. */
   readonly deadByError: Readonly<Record<string, number>>;
+  /** Lanes with pending events. */
   readonly lanes: LaneReport;
+  /** Space that the inbox uses. */
   readonly storage: StorageReport;
 }
 

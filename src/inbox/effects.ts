@@ -22,8 +22,11 @@ export interface StateWrite {
   readonly version: string | undefined;
 }
 
+/** A state as the inbox stores it. */
 export interface StoredState {
+  /** The lane's name, or the key given to `ctx.state`. */
   readonly key: string;
+  /** The state as JSON. */
   readonly value: string;
   /** Identifies the event and the run that wrote the state. Every write has a different version. */
   readonly version: string;
@@ -33,7 +36,9 @@ export interface StoredState {
 
 /** Name of one timer, or of all timers with this lane and name. */
 export interface TimerName {
+  /** Lane of the event that set the timer. */
   readonly lane: string;
+  /** Name given to `ctx.later`. */
   readonly name: string;
   /** `undefined` matches every key. */
   readonly key?: string | undefined;
@@ -41,8 +46,11 @@ export interface TimerName {
 
 /** A timer to set. Its lane, name and key may have up to 512 bytes each. */
 export interface NewTimer {
+  /** Lane of the event that sets the timer. */
   readonly lane: string;
+  /** Name given to `ctx.later`. */
   readonly name: string;
+  /** Distinguishes timers with the same lane and name. */
   readonly key: string;
   /** Delay in whole ms, counted from the end of the run on the store's clock. */
   readonly delayMs: number;
@@ -52,6 +60,7 @@ export interface NewTimer {
   readonly body: string;
 }
 
+/** A timer that has not become an event. */
 export interface StoredTimer extends Omit<NewTimer, "delayMs"> {
   /** In ms since 1970, on the store's clock. */
   readonly dueAt: number;

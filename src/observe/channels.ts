@@ -8,6 +8,7 @@ import type { ShownError } from "../core/safe-text.ts";
 
 /** The `Bot` or standalone `Client` that published the message. `undefined` if neither did. */
 export interface BotMessage {
+  /** The publisher. */
   readonly bot: object | undefined;
 }
 
@@ -49,9 +50,15 @@ export interface BatchMessage extends BotMessage {
   /** Source of the events. */
   readonly source: "webhook" | "poll";
   /** The whole batch. */
-  readonly events: readonly { readonly id: string; readonly type: string }[];
+  readonly events: readonly {
+    /** Id of the event. */
+    readonly id: string;
+    /** Type of the event. */
+    readonly type: string;
+  }[];
   /** Ids of the events that are new. */
   readonly stored: readonly string[];
+  /** Number of events that the inbox already contained. */
   readonly duplicates: number;
   /** Number of new events that cannot be handled. They are stored as dead letters. */
   readonly unusable: number;
@@ -61,7 +68,9 @@ export interface BatchMessage extends BotMessage {
 
 /** A message about requests, with the event whose handler sent them. */
 interface RequestMessage extends BotMessage {
+  /** Id of the event. Absent outside handlers. */
   readonly event?: string | undefined;
+  /** Id of the event's trace. */
   readonly trace?: string | undefined;
 }
 
@@ -69,7 +78,9 @@ interface RequestMessage extends BotMessage {
 export interface EventMessage extends BotMessage {
   /** Id of the event. */
   readonly event: string;
+  /** Type of the event. */
   readonly type: string;
+  /** Lane of the event. */
   readonly lane: string;
   /** Number of the run, starting at 1. */
   readonly attempt: number;
@@ -95,12 +106,14 @@ export interface ChannelMessages {
     readonly batch?: BatchMessage | undefined;
     /** Error that prevented the batch from being stored. */
     readonly error?: unknown;
+    /** Id of the trace. */
     readonly trace?: string | undefined;
     /** True if `service-bot doctor` sent a forged request to test the signature check. */
     readonly isProbe?: boolean;
   };
   /** The event log was read to its end, or reading failed with `code`. */
   readonly poll: BotMessage & {
+    /** Error code. `undefined` if the log was read. */
     readonly code: string | undefined;
     /** False if the reader stopped because pages contained no events. Absent if the log could not be read. */
     readonly atEnd?: boolean;
@@ -112,15 +125,24 @@ export interface ChannelMessages {
     readonly meanwhile?: string | undefined;
   };
   /** Polling took over from the webhook (`polling`), or the webhook took over again (`auditing`). */
-  readonly mode: BotMessage & { readonly mode: "auditing" | "polling"; readonly reason: string };
+  readonly mode: BotMessage & {
+    /** The new mode. */
+    readonly mode: "auditing" | "polling";
+    /** Explanation for a person. */
+    readonly reason: string;
+  };
   /** Another instance took over the lease on a run or on the event log. `term` is set only for the log. */
   readonly "lease-lost": BotMessage & {
+    /** Moment at which the loss was noticed. */
     readonly what: LeaseLoss;
+    /** Number of this instance's term as the reader of the log. */
     readonly term?: number | undefined;
   };
   /** A run of an event's handlers ended, and its outcome is stored. */
   readonly run: EventMessage & {
+    /** Outcome of the run. */
     readonly outcome: RunOutcome;
+    /** Duration of the run. */
     readonly ms: number;
     /** Delay before the next run. Absent if there is none. */
     readonly retryInMs?: number | undefined;
@@ -135,13 +157,16 @@ export interface ChannelMessages {
   };
   /** A handler's step got its result. */
   readonly step: EventMessage & {
+    /** Name of the step. */
     readonly step: string;
+    /** Source of the result. */
     readonly outcome: StepOutcome;
     /** Platform id of the message, comment or post. */
     readonly ref: string | undefined;
   };
   /** A request to the platform ended. Each retry is a separate request. */
   readonly request: RequestMessage & {
+    /** HTTP method. */
     readonly method: string;
     /** Path below `/api/v1`, without the query. */
     readonly path: string;
@@ -151,27 +176,51 @@ export interface ChannelMessages {
     readonly status: number | undefined;
     /** Error code. Absent if the request succeeded or the caller aborted it. */
     readonly code?: string | undefined;
+    /** Duration of the request. */
     readonly ms: number;
   };
   /** A request was not sent, because the platform is down or the request budget is used up. */
-  readonly "held-back": BotMessage & { readonly code: string };
+  readonly "held-back": BotMessage & {
+    /** Error code of the call. */
+    readonly code: string;
+  };
   /** Requests of one kind are waiting for the request budget. Published at most once a minute. */
-  readonly "budget-wait": RequestMessage & { readonly kind: string; readonly perMinute: number };
+  readonly "budget-wait": RequestMessage & {
+    /** `write`, `read`, `audit` or `poll`. */
+    readonly kind: string;
+    /** The bot's request budget. */
+    readonly perMinute: number;
+  };
   /** The bot started or stopped pausing requests. */
   readonly circuit: RequestMessage & {
     /** `platform`, `token`, or an operation such as `POST /posts`. */
     readonly of: string;
+    /** Reason for the pause. */
     readonly why: "outages" | "quota" | "token";
     /** True while requests are paused. */
     readonly open: boolean;
     /** Delay before the next attempt. */
     readonly retryInMs: number;
     /** Response that rejected the token. */
-    readonly error?: (Error & { readonly status: number }) | undefined;
+    readonly error?:
+      | (Error & {
+          /** HTTP status. */
+          readonly status: number;
+        })
+      | undefined;
   };
   /** A store transaction was committed or rolled back. */
-  readonly transaction: BotMessage & { readonly ms: number; readonly isCommitted: boolean };
-  readonly "store-failure": BotMessage & { readonly reason: StoreFailure };
+  readonly transaction: BotMessage & {
+    /** Duration of the transaction. */
+    readonly ms: number;
+    /** False if the transaction was rolled back. */
+    readonly isCommitted: boolean;
+  };
+  /** The store could not do its work. */
+  readonly "store-failure": BotMessage & {
+    /** Kind of failure. */
+    readonly reason: StoreFailure;
+  };
   /** The inbox's files were lost (`problem`), saved (`savedTo`), or are in their places again. */
   readonly "inbox-file": BotMessage & {
     /** Sentence that names the file and what happened. `undefined` if the files are in order. */
@@ -196,27 +245,47 @@ interface WorkMessage extends BotMessage {
 /** Message of each tracing channel, by the channel name after `service-bot:`. */
 export interface WorkMessages {
   /** A delivery, from the signature check to the response. */
-  readonly delivery: WorkMessage & { status?: number; batch?: BatchMessage };
+  readonly delivery: WorkMessage & {
+    /** HTTP status. Present once there is a response. */
+    status?: number;
+    /** Present once the events are stored. */
+    batch?: BatchMessage;
+  };
   /** A transaction that stores pages of the event log. */
-  readonly page: WorkMessage & { batch?: BatchMessage };
+  readonly page: WorkMessage & {
+    /** Present once the events are stored. */
+    batch?: BatchMessage;
+  };
   /** A run of an event's handlers. `trace` is the stored trace, including its span. */
   readonly run: WorkMessage &
     Omit<EventMessage, "trace"> & {
+      /** Source of the event. */
       readonly source: "webhook" | "poll";
+      /** Value of `ctx.late`. */
       readonly late: boolean;
+      /** Present once the run has ended. */
       outcome?: RunOutcome;
     };
-  readonly step: WorkMessage & { readonly step: string; outcome?: StepOutcome };
+  /** A handler's step. */
+  readonly step: WorkMessage & {
+    /** Name of the step. */
+    readonly step: string;
+    /** Present once the step has its result. */
+    outcome?: StepOutcome;
+  };
   /** An attempt to send a request to the platform. */
   readonly request: WorkMessage & {
+    /** HTTP method. */
     readonly method: string;
     /** Path template, such as `/posts/{id}`. */
     readonly template: string;
+    /** URL of the platform. */
     readonly baseUrl: string;
     /** `read` and `write` come from handlers; `audit` and `poll` read the event log. */
     readonly kind: string;
     /** Number of the attempt, starting at 1. */
     readonly number: number;
+    /** HTTP status. Present once there is a response. */
     status?: number;
   };
 }

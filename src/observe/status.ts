@@ -286,6 +286,7 @@ export interface InstancesStatus {
 
 /** An instance of a bot. Times are as in {@link BotStatus}. */
 export interface InstanceStatus {
+  /** Random id of the instance. */
   readonly id: string;
   /** The machine's host name. */
   readonly host: string;

@@ -66,26 +66,11 @@ export type WriteResult<T> = T & {
 /** An event type that has a payload type: a type that this version supports, a timer or a cron job. */
 type NamedType = (KnownEvent | TimerEvent | CronEvent)["type"];
 
-/** A handler's context. `Context<"dm.message">` has the payload of that type. */
-export interface Context<T extends string = string> extends EffectsContext {
-  /** The event, including fields that the platform adds later. Comparing its `type` narrows its payload. */
-  readonly event: EventFor<T>;
-  /** The event's payload, narrowed by its type. */
-  readonly payload: EventFor<T>["payload"];
-  /**
-   * Returns whether the event has this type, or one of several types, and narrows `event` and `payload`. Types are the
-   * platform's, `timer:NAME` and `cron:NAME`.
-   *
-   * A custom type needs its schema, as in `ctx.is("poll.closed", schema)`. `ctx.payload` is then the schema's output.
-   * The schema must be synchronous.
-   *
-   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION; PAYLOAD_INVALID if the
-   *   event has the custom type but does not match the schema
-   */
-  is<K extends NamedType, P = never>(
-    type: K | readonly K[] | TypeWithSchema<P>,
-    ...more: readonly (K | StandardSchemaV1<unknown, P>)[]
-  ): this is Narrowed<this, K, P>;
+/**
+ * Members of the context of every type. An interface and not an `Omit`, because an editor shows no docstrings of mapped
+ * members.
+ */
+interface CommonContext extends EffectsContext {
   /** Number of the current run for this event, starting at 1. */
   readonly attempt: number;
   /** Source that delivered the event first. */
@@ -176,12 +161,33 @@ export interface Context<T extends string = string> extends EffectsContext {
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
+/** A handler's context. `Context<"dm.message">` has the payload of that type. */
+export interface Context<T extends string = string> extends CommonContext {
+  /** The event, including fields that the platform adds later. Comparing its `type` narrows its payload. */
+  readonly event: EventFor<T>;
+  /** The event's payload, narrowed by its type. */
+  readonly payload: EventFor<T>["payload"];
+  /**
+   * Returns whether the event has this type, or one of several types, and narrows `event` and `payload`. Types are the
+   * platform's, `timer:NAME` and `cron:NAME`.
+   *
+   * A custom type needs its schema, as in `ctx.is("poll.closed", schema)`. `ctx.payload` is then the schema's output.
+   * The schema must be synchronous.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION; PAYLOAD_INVALID if the
+   *   event has the custom type but does not match the schema
+   */
+  is<K extends NamedType, P = never>(
+    type: K | readonly K[] | TypeWithSchema<P>,
+    ...more: readonly (K | StandardSchemaV1<unknown, P>)[]
+  ): this is Narrowed<this, K, P>;
+}
+
 /**
  * Context for a timer, a cron job, or an event type that this version does not know. The schema, if any, determines the
  * payload.
  */
-export interface CustomContext<T extends string, P>
-  extends Omit<Context, "event" | "payload" | "is"> {
+export interface CustomContext<T extends string, P> extends CommonContext {
   /** The event as received, without the schema's changes. */
   readonly event: EventFor<T extends NamedType ? T : UnknownEventType>;
   /** The schema's output. `event.payload` is the payload as received. */

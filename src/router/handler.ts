@@ -23,14 +23,22 @@ export type Middleware<T extends string = string, X = unknown, R = unknown> = (
 
 /** Runs the rest of the chain. Call it only once. */
 export interface Next {
+  /** Runs the rest of the chain. */
   (): Promise<Passed<unknown>>;
-  /** @param fields added to the context. INVALID_OPTION if the context already has a field with the same name */
+  /**
+   * Runs the rest of the chain with more fields in the context.
+   *
+   * @param fields added to the context. INVALID_OPTION if the context already has a field with the same name
+   */
   <A extends object>(fields: A): Promise<Passed<A>>;
 }
 
 /** Result of `next(fields)`. Exists only as a type, which carries the fields to the handlers after the middleware. */
 // biome-ignore lint/suspicious/noConfusingVoidType: middleware may still declare next as () => Promise<void>.
-export type Passed<A> = void & { readonly "~fields"?: A };
+export type Passed<A> = void & {
+  /** Never present. */
+  readonly "~fields"?: A;
+};
 
 /** Fields added by middleware that returns `R`, or `unknown` if it adds none. */
 export type FieldsOf<R> = [PassedIn<Awaited<R>>] extends [never] ? unknown : PassedIn<Awaited<R>>;

@@ -39,6 +39,7 @@ export interface Command {
 
 /** Fields that a command adds to the context. */
 export interface CommandFields {
+  /** The command, with what the user wrote after it. */
   readonly command: {
     /** The command's registered name. */
     readonly name: string;

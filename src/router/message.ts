@@ -9,9 +9,11 @@ import type { Actor, AnyEvent } from "../events/types.ts";
 
 /** An event's complete message, post or comment. */
 export interface ReceivedMessage {
+  /** Id of the message, post or comment. */
   readonly id: string;
   /** Empty for a deleted message, and for images without text. */
   readonly text: string;
+  /** Empty if there are no images. */
   readonly images: readonly Image[];
   /** Author, as named in the event. In a conversation, this is the bot's peer. */
   readonly author: Actor;

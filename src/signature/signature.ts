@@ -13,14 +13,19 @@ export const SIGNATURE_HEADER = "x-service-signature";
 /** Verdict on a signature. `status` is the HTTP status that the platform document requires (section 5, rule 7). */
 export type Verdict =
   | {
+      /** The signature is valid. */
       readonly ok: true;
+      /** Time of the signature, in seconds since 1970. */
       readonly timestamp: number;
       /** Index of the matching secret in `secrets`. */
       readonly secretIndex: number;
     }
   | {
+      /** The signature is not valid. */
       readonly ok: false;
+      /** HTTP status for the sender. */
       readonly status: 400 | 401;
+      /** Reason for the refusal. */
       readonly code: Extract<ErrorCode, `SIGNATURE_${string}`>;
       /** Message for the sender. Contains neither a secret nor the expected signature. */
       readonly message: string;

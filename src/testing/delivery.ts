@@ -8,9 +8,13 @@ export const SECRET = "whsec_for_tests_only";
  * An event to deliver. Default: a new id and the current time. The payload of a known type is checked by the compiler.
  */
 export interface TestEvent<T extends string = string> {
+  /** Default: a new id, larger than all earlier ones. */
   readonly id?: string;
+  /** A type of the platform, or any other. */
   readonly type: T;
+  /** Delivered as it is, even if it lacks fields. */
   readonly payload: TestPayload<T>;
+  /** ISO 8601, UTC. Default: the current time of the clock. */
   readonly createdAt?: string;
 }
 
@@ -36,6 +40,7 @@ export const DELIVER_OPTIONS: OptionTable<DeliverOptions> = { secret: true, time
 export interface DeliveryAnswer {
   /** HTTP status. */
   readonly status: number;
+  /** Parsed JSON. */
   readonly body: unknown;
 }
 

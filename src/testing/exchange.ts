@@ -11,6 +11,7 @@ export interface Exchange<T extends string = string> {
   readonly replies: readonly string[];
 }
 
+/** Event of type `T`, or an event of a type that this version does not know. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : UnknownEvent;
 
 export function repliesTo(event: AnyEvent, sent: readonly SentByBot[]): readonly string[] {

@@ -4,6 +4,7 @@ import { type RunOutcome, subscribe } from "../observe/channels.ts";
 export interface FailedRun {
   /** Id of the event. */
   readonly event: string;
+  /** Type of the event. */
   readonly type: string;
   /** Number of the run, starting at 1. */
   readonly attempt: number;

@@ -11,7 +11,11 @@ export class ManualClock implements Clock {
   #now: number;
   #timers: Timer[] = [];
 
-  /** @param start initial time in ms since 1970. Default: the current time */
+  /**
+   * Creates a clock that stands still.
+   *
+   * @param start initial time in ms since 1970. Default: the current time
+   */
   constructor(start: number = Date.now()) {
     this.#now = start;
   }

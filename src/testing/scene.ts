@@ -10,7 +10,9 @@ import { type Kind, Names } from "./names.ts";
 export interface Happening {
   /** Must be larger than earlier ids. Default: a new platform id. */
   readonly id?: string | undefined;
+  /** A type of the platform, or any other. */
   readonly type: string;
+  /** Fields of the event, with ids of the test. */
   readonly payload: object;
 }
 
@@ -31,7 +33,9 @@ export interface ActOptions {
 
 /** A user's action, with its type and text. */
 export interface TypedAct extends ActOptions {
+  /** Type of the event that the action causes. */
   readonly type: EventType;
+  /** Text of the message, post or comment. Default: a sample text. */
   readonly text?: string;
 }
 

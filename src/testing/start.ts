@@ -8,17 +8,27 @@ import { ORIGIN, TestPlatform } from "./test-platform.ts";
 
 /** Options for creating a bot under test. */
 export interface TestBotOptions {
+  /** Empty, so that the test does not depend on the environment. */
   readonly env: Readonly<Record<string, never>>;
+  /** URL of the platform in the test's process. */
   readonly baseUrl: string;
+  /** A token that this platform accepts. */
   readonly apiKey: string;
+  /** Secret that signs the test's deliveries. */
   readonly webhookSecret: string;
+  /** A database in memory. */
   readonly databaseUrl: string;
+  /** Never polls, because the test delivers the events. */
   readonly delivery: "webhook";
+  /** Logs nothing. */
   readonly logLevel: "silent";
+  /** Sends each request once, so that a refusal fails the run at once. */
   readonly requestRetries: 0;
   /** Lease duration in ms. Longer than the default, because the clock stops at each lease renewal. */
   readonly leaseMs: number;
+  /** Sends requests to the platform in the test's process. */
   readonly fetch: Fetch;
+  /** Clock that `advance` moves. */
   readonly clock: ManualClock;
 }
 

@@ -3,7 +3,9 @@ import { foldUsername } from "../events/lane.ts";
 
 /** A timer that a handler set with `ctx.later`. */
 export interface ScheduledTimer {
+  /** Name given to `ctx.later`. */
   readonly name: string;
+  /** The timer's key, as `ctx.later` returned it. */
   readonly key: string;
   /** Data for the `onTimer` handler. */
   readonly data: unknown;
@@ -14,7 +16,12 @@ export interface ScheduledTimer {
 }
 
 /** A user in a conversation, or a state key. */
-export type StateOf = string | { readonly from?: string };
+export type StateOf =
+  | string
+  | {
+      /** Name of the user. Default `ada`. */
+      readonly from?: string;
+    };
 
 /** The part of `bot.inbox` that reads events, states and timers. */
 export interface StoredEffects {
@@ -29,8 +36,11 @@ export interface StoredEffects {
   }>;
 }
 
+/** A timer as the inbox stores it. */
 interface StoredTimer {
+  /** Name given to `ctx.later`. */
   readonly name: string;
+  /** Distinguishes timers with the same name. */
   readonly key: string;
   /** JSON with the timer's data. */
   readonly body: string;

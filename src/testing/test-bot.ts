@@ -53,6 +53,7 @@ interface TestBotParts<B> {
  * `deliver` never rejects with a handler's error.
  */
 export class TestBot<B extends BotUnderTest = BotUnderTest> {
+  /** The bot under test. */
   readonly bot: B;
   /** The bot's clock, which stands still until a test advances it. Retries wait for it. */
   readonly clock: ManualClock;

@@ -10,9 +10,11 @@ import { type Happening, Scene, type TypedAct } from "./scene.ts";
 
 /** A request to the platform. */
 export interface RecordedCall {
+  /** HTTP method. */
   readonly method: string;
   /** Path below `/api/v1`, as sent. */
   readonly path: string;
+  /** Parameters after the question mark. */
   readonly query: Readonly<Record<string, string>>;
   /** Parsed JSON or a form. `undefined` if there is no body. */
   readonly body: unknown;
@@ -20,6 +22,7 @@ export interface RecordedCall {
 
 /** Text, images or both. */
 interface Content {
+  /** Empty if there are only images. */
   readonly text: string;
   /** Absent if there are no images. */
   readonly imageKeys?: readonly string[];
@@ -27,17 +30,32 @@ interface Content {
 
 /** A message, comment or post by the bot. */
 export type SentByBot =
-  | ({ readonly kind: "dm"; readonly conversationId: string } & Content)
-  | ({ readonly kind: "comment"; readonly postId: string } & Content)
-  | ({ readonly kind: "post" } & Content);
+  | ({
+      /** A direct message. */
+      readonly kind: "dm";
+      /** Conversation of the message. */
+      readonly conversationId: string;
+    } & Content)
+  | ({
+      /** A comment on a post. */
+      readonly kind: "comment";
+      /** Post of the comment. */
+      readonly postId: string;
+    } & Content)
+  | ({
+      /** A post. */
+      readonly kind: "post";
+    } & Content);
 
 /** An image that a bot uploaded, as bytes or as a URL for the platform to fetch. */
 export interface UploadedByBot {
+  /** Key that the platform returned, for `imageKeys`. */
   readonly key: string;
   /** Absent if the image is a URL. */
   readonly bytes?: Uint8Array;
   /** Media type of the bytes, such as `image/png`. Absent if the image is a URL. */
   readonly contentType?: string;
+  /** URL for the platform to fetch. Absent if the image is bytes. */
   readonly url?: string;
 }
 
@@ -73,6 +91,7 @@ export class TestPlatform {
   readonly #sent: SentByBot[] = [];
   readonly #uploads: (UploadedByBot | undefined)[] = [];
 
+  /** Creates an empty platform, which accepts any token. */
   constructor({ clock = systemClock }: TestPlatformOptions = {}) {
     this.#platform = createPlatform(
       { clock, url: ORIGIN },
