@@ -162,7 +162,8 @@ interface CommonContext extends EffectsContext {
 }
 
 /** A handler's context. `Context<"dm.message">` has the payload of that type. */
-export interface Context<T extends string = string> extends CommonContext {
+// With `out`, the compiler compares the types of two contexts instead of all their members.
+export interface Context<out T extends string = string> extends CommonContext {
   /** The event, including fields that the platform adds later. Comparing its `type` narrows its payload. */
   readonly event: EventFor<T>;
   /** The event's payload, narrowed by its type. */
