@@ -10,6 +10,14 @@ export interface Beginning {
   readonly text: string;
   /** Matches what may follow, unless the text ends there. */
   readonly next?: RegExp;
+  /** Matches the first character. */
+  readonly first?: RegExp;
+}
+
+/** The part of an excerpt with which the text certainly begins. Empty if unknown. */
+export interface KnownBeginning {
+  readonly text: string;
+  readonly folded: string;
 }
 
 const ANYTHING: Beginning = { text: "" };
@@ -27,14 +35,20 @@ export function textBeginning(text: string): Beginning {
 /** A plain character, or an escaped one that is neither a letter nor a digit, if no quantifier makes it optional. */
 const LITERALS = /^\^((?:(?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])(?![*?{]))*)/u;
 
+/** A class such as `\\d`, `\\p{L}` or `[a-z]`, if no quantifier makes it optional. */
+const CLASS = /^\^((?:\\[dDsSwW]|\\[pP]\{[^}]*\}|\[(?:\\.|[^\]\\])*\])(?![*?]|\{0))/su;
+
 /**
- * Returns the plain text after the `^` of an expression. Without `^`, with alternatives to it, or with `^` for each
- * line, a match may begin with anything.
+ * Returns the plain text, or the class of the first character, after the `^` of an expression. Without `^`, with
+ * alternatives to it, or with `^` for each line, a match may begin with anything.
  */
 export function expressionBeginning(expression: RegExp): Beginning {
-  const { source, multiline } = expression;
+  const { source, flags, multiline, unicodeSets } = expression;
   if (multiline || hasAlternatives(source)) return ANYTHING;
   const [, literals = ""] = LITERALS.exec(source) ?? [];
+  // Classes may be nested with the flag v.
+  const [first] = unicodeSets ? [] : (CLASS.exec(source) ?? []);
+  if (first !== undefined) return { text: "", first: new RegExp(first, flags) };
   return { text: fold(literals.replace(/\\(.)/gsu, "$1")) };
 }
 
@@ -53,19 +67,25 @@ function hasAlternatives(source: string): boolean {
 }
 
 /**
- * Returns the part of an excerpt with which the text certainly begins, folded. Empty if unknown.
+ * Returns the part of an excerpt with which the text certainly begins.
  *
  * @param withoutName removes the bot's name, as from the text
  */
-export function knownBeginning(excerpt: string, withoutName: (text: string) => string): string {
+export function knownBeginning(
+  excerpt: string,
+  withoutName: (text: string) => string,
+): KnownBeginning {
+  // The text may have been cut between a letter and its accent.
+  const text = knownWords(excerpt, withoutName).normalize().replace(/.$/su, "");
+  return { text, folded: fold(text) };
+}
+
+function knownWords(excerpt: string, withoutName: (text: string) => string): string {
   if (/^\s*(?:…|\.\.\.)/.test(excerpt)) return "";
   const unmarked = excerpt.slice(0, endOfWords(excerpt));
+  if (!unmarked.includes("@")) return unmarked.trimStart();
   // The text may have been cut inside the bot's name.
-  const rest = unmarked.includes("@")
-    ? withoutName(unmarked).replace(/@[^\s@]*$/, "")
-    : unmarked.trimStart();
-  // The text may have been cut between a letter and its accent.
-  return fold(rest.normalize().slice(0, -1));
+  return withoutName(unmarked).replace(/@[^\s@]*$/, "");
 }
 
 /** Returns the index after the last letter or digit. What follows may be a mark of truncation. */
@@ -76,9 +96,11 @@ function endOfWords(text: string): number {
 }
 
 /** Returns whether a text with this known beginning can match. */
-export function canMatch(known: string, { text, next = /^/ }: Beginning): boolean {
-  if (known.length <= text.length) return text.startsWith(known);
-  return known.startsWith(text) && next.test(known.slice(text.length));
+export function canMatch(known: KnownBeginning, { text, next, first }: Beginning): boolean {
+  const { folded } = known;
+  if (folded.length <= text.length) return text.startsWith(folded);
+  if (!folded.startsWith(text)) return false;
+  return (next?.test(folded.slice(text.length)) ?? true) && (first?.test(known.text) ?? true);
 }
 
 /**

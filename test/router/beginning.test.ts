@@ -40,6 +40,22 @@ describe("a match of an expression begins with", () => {
   ])("the beginning of %s: %j", (expression, text) => {
     expect(beginningOf(expression)).toEqual({ text });
   });
+
+  test.each<[RegExp, string | undefined]>([
+    [/^\d+$/, "^\\d"],
+    [/^[0-9a-f]{4}$/i, "^[0-9a-f]"],
+    [/^[\]x] y/, "^[\\]x]"],
+    [/^\p{L}+/u, "^\\p{L}"],
+    [/^\d*$/, undefined],
+    [/^\d?x/, undefined],
+    [/^\d{0,2}x/, undefined],
+    [/^[[a-z]--[aeiou]]/v, undefined],
+    [/^\b./, undefined],
+  ])("a character of a class, as in %s: %s", (expression, source) => {
+    const { text, first } = beginningOf(expression);
+    expect({ text, source: first?.source }).toEqual({ text: "", source });
+    expect(first?.flags ?? expression.flags).toBe(expression.flags);
+  });
 });
 
 describe("the text of an excerpt begins with", () => {
@@ -53,12 +69,14 @@ describe("the text of an excerpt begins with", () => {
     ["@bot, @bo", ""],
     ["/roll@bo", "/ROL"],
     ["roll 6 @bo", "ROLL 6"],
+    ["😀@bo", ""],
     ["…roll 6", ""],
     ["... roll 6", ""],
     ["!", ""],
     ["", ""],
   ])("the known part of %j: %j", (excerpt, known) => {
-    expect(knownBeginning(excerpt, (text) => withoutName(text, "bot"))).toBe(known);
+    const { folded } = knownBeginning(excerpt, (text) => withoutName(text, "bot"));
+    expect(folded).toBe(known);
   });
 });
 
@@ -75,10 +93,26 @@ const names = texts.map((text) => text.replace(/[\s/@]/g, "")).filter((name) => 
 /** Without line breaks, because an expression's source escapes them. */
 const sources = texts.map((text) => text.replace(/[.|/]/g, "\\$&").replace(/\n/g, " "));
 const flags = fc.constantFrom("", "i", "u", "iu", "v", "iv");
+const classes = fc.constantFrom(
+  ...[
+    "\\d",
+    "\\D+",
+    "\\w{2}",
+    "\\W",
+    "\\S+ ",
+    "[a-z]+",
+    "[^a-z]",
+    "[Σσ]",
+    "[\u00e9]",
+    "[^e]",
+    "[\\]@]",
+  ],
+);
 const patterns: fc.Arbitrary<TextPattern> = fc.oneof(
   names.map(commandPattern),
   texts.filter((text) => text.trim() !== "").map(hearsPattern),
   fc.tuple(sources, flags).map(([source, flag]) => hearsPattern(new RegExp(`^${source}`, flag))),
+  fc.tuple(classes, flags).map(([source, flag]) => hearsPattern(new RegExp(`^${source}`, flag))),
 );
 
 /** Excerpts as platforms make them: truncated anywhere, marked or not, with white space as it is or joined. */

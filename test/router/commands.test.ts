@@ -216,6 +216,8 @@ describe("requests", () => {
     [/^roll (\d+)$/, "roll 6", 1],
     [/^roll (\d+)$/, "ro", 1],
     [/^rolls? (\d+)$/, "roll 6", 1],
+    [/^\d+$/, "good morning", 0],
+    [/^\d+$/, "42", 1],
     [/^(?:hi|hello)\b/, "good morning", 1],
     [/^hi|hello/, "good morning", 1],
     [/roll (\d+)/, "good morning", 1],
