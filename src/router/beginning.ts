@@ -108,5 +108,7 @@ export function canMatch(known: KnownBeginning, { text, next, first }: Beginning
  * neighbours, such as that of the Greek sigma.
  */
 function fold(text: string): string {
-  return text.normalize().toLowerCase().toUpperCase().replace(/\s+/g, " ");
+  const folded = text.normalize().toLowerCase().toUpperCase();
+  // Few texts contain other white space than single spaces.
+  return /[^\S ]|  /.test(folded) ? folded.replace(/\s+/g, " ") : folded;
 }
