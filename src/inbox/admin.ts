@@ -41,6 +41,7 @@ export type WaitReason =
 
 /** Wait of a pending event that no run handles. */
 export interface EventWait {
+  /** Reason why it waits. */
   readonly reason: WaitReason;
   /** Earliest time of the next run, in ms since 1970. `undefined` if it depends on something else than time. */
   readonly nextAt: number | undefined;

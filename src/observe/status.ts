@@ -44,6 +44,7 @@ export interface BotStatus {
   readonly lastDeliveryAt: number | undefined;
   /** `undefined` without a webhook (DELIVERY=polling). */
   readonly webhook: WebhookStatus | undefined;
+  /** Circuit breaker and clock of the platform's API, as this instance sees them. */
   readonly platform: PlatformStatus;
   /** `undefined` if the bot never reads the event log. */
   readonly log: LogStatus | undefined;
@@ -51,6 +52,7 @@ export interface BotStatus {
   readonly inbox: InboxStatus | undefined;
   /** Lasting problem with the inbox's files, as text. `undefined` if there is none. */
   readonly inboxProblem: string | undefined;
+  /** Failure of this instance's store, and the disk. */
   readonly store: StoreStatus;
   /** `undefined` if the loop guard is off. */
   readonly loopGuard: LoopGuardStatus | undefined;
@@ -60,6 +62,7 @@ export interface BotStatus {
   readonly instances: InstancesStatus | undefined;
   /** `undefined` if never restored. */
   readonly restored: RestoredStatus | undefined;
+  /** Ends of the credentials in use. */
   readonly credentials: CredentialsStatus;
 }
 

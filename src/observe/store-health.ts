@@ -12,6 +12,7 @@ export interface StoreStatus {
 
 /** A store whose last transaction failed. */
 export interface StoreFailureStatus {
+  /** Kind of the last failure. */
   readonly reason: StoreFailure;
   /** Time of the first failure since a transaction last succeeded. */
   readonly since: number;
@@ -23,6 +24,7 @@ export interface DiskStatus {
   readonly isLow: boolean;
   /** `undefined` if the file system does not report it. */
   readonly freeBytes: number | undefined;
+  /** Value of the `minFreeBytes` option. */
   readonly minFreeBytes: number;
 }
 

@@ -110,5 +110,5 @@ export function canMatch(known: KnownBeginning, { text, next, first }: Beginning
 function fold(text: string): string {
   const folded = text.normalize().toLowerCase().toUpperCase();
   // Few texts contain other white space than single spaces.
-  return /[^\S ]|  /.test(folded) ? folded.replace(/\s+/g, " ") : folded;
+  return /[^\S ]| {2}/.test(folded) ? folded.replace(/\s+/g, " ") : folded;
 }
