@@ -53,10 +53,10 @@ const delivery = {
 };
 
 async function inExpress(mount: string, path: string): Promise<Served> {
-  const { receiver } = makeRig();
+  const { endpoints } = makeRig();
   const app = express().use(
     mount,
-    toExpress(() => receiver),
+    toExpress(() => endpoints),
   );
   return { ...(await listenUntilEnd(createServer(app))), ...delivery, path };
 }
