@@ -19,7 +19,10 @@ const RETRY_INTERVAL_MS = 60_000;
  */
 const REFUSED_INTERVAL_MS = 600_000;
 
-/** Longest time an event waits for the username, in ms. The request itself continues. */
+/**
+ * How long events wait for a request for the username, in ms since its start. The request itself continues. Counted from
+ * the request, because a platform that does not respond would otherwise delay each event by this time.
+ */
 const LEARN_TIMEOUT_MS = 2_000;
 
 /** Bounds memory use. Beyond this number the set is cleared, and the bot reads the conversations again. */
@@ -39,6 +42,7 @@ export class OwnAccount {
   /** True once `GET /me` has returned the username, which replaces a username learned from writes. */
   #isConfirmed = false;
   #asking: Promise<void> | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
   #nextRequestAt = Number.NEGATIVE_INFINITY;
   /** True while the platform rejects this token's `GET /me`, or returns no username. */
   #isRefused = false;
@@ -62,16 +66,19 @@ export class OwnAccount {
   }
 
   /**
-   * Requests the username. Resolves when the request succeeds or fails, or after 2 s. Returns `undefined` if the event
-   * need not wait.
+   * Requests the username. Resolves when the request succeeds or fails, or 2 s after its start. Returns `undefined` if
+   * the event need not wait.
    */
   learn(job: Pick<Job, "event" | "signal">): Promise<void> | undefined {
     const { event } = job;
     if (this.#isConfirmed || actorOf(event) === undefined) return undefined;
     const asking = this.#ask();
     if (this.#username !== undefined) return undefined;
-    if (asking === undefined && !this.#isRefused) return undefined;
-    const late = sleep(this.#clock, LEARN_TIMEOUT_MS, job.signal, { background: true });
+    const waitMs = this.#isRefused
+      ? LEARN_TIMEOUT_MS
+      : this.#askedAt + LEARN_TIMEOUT_MS - this.#clock.now();
+    if (waitMs <= 0 || (asking === undefined && !this.#isRefused)) return undefined;
+    const late = sleep(this.#clock, waitMs, job.signal, { background: true });
     return Promise.race([this.#learn(asking, event, job.signal), late]);
   }
 
@@ -98,6 +105,7 @@ export class OwnAccount {
   /** Requests the profile, unless a recent request failed. Resolves together with a request already in progress. */
   #ask(): Promise<void> | undefined {
     if (this.#asking === undefined && this.#clock.now() >= this.#nextRequestAt) {
+      this.#askedAt = this.#clock.now();
       this.#asking = this.#readProfile().finally(() => {
         this.#asking = undefined;
       });
