@@ -1,7 +1,7 @@
 import type { Benchmark, Figure, Stage } from "../harness/benchmark.ts";
 import { cpuFigures } from "../support/cpu.ts";
 import type { FormatName } from "../support/formats.ts";
-import { Ingest } from "../support/ingest.ts";
+import { defaultBot, Ingest } from "../support/ingest.ts";
 
 const unit = "events/s";
 
@@ -21,7 +21,13 @@ const durable: Figure = {
   },
   ...{ unit, against: "express" },
 };
+/** What a bot's author would write. It has no outcomes, lanes, retries or handlers. */
+const byHand: Figure = {
+  ...{ name: "node:http, HMAC, one synced insert per event", sample: "by hand", unit },
+  headline: "node:http with HMAC and one synced insert: verified, stored",
+};
 const bot: Figure = { name: "the whole bot, one event per delivery", sample: "bot", unit };
+const away: Figure = { name: "the whole bot, its platform is away", sample: "away", unit };
 
 /** These libraries verify and acknowledge each webhook, but store nothing. */
 const peers: Readonly<Record<string, FormatName>> = {
@@ -44,14 +50,15 @@ export const benchmark: Benchmark = {
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 2_000 : 10_000;
     const ingest = new Ingest();
-    const logging = { LOG_LEVEL: "info" };
     const subjects = [
       ingest.subject("bare", await ingest.peer("ingest/bare", "service"), count),
       ingest.subject("hmac", await ingest.peer("ingest/bare-hmac", "service"), count),
       ingest.subject("express", await ingest.peer("ingest/express", "service"), count),
       ingest.subject("durable", await ingest.durable({ endsEvents: true }), count),
-      ingest.subject("bot", await ingest.bot({ handler: "nothing" }), count),
-      ingest.subject("logging", await ingest.bot({ handler: "nothing", env: logging }), count),
+      ingest.subject("by hand", await ingest.peer("ingest/by-hand", "service"), count),
+      ingest.subject("bot", await ingest.bot(defaultBot), count),
+      ingest.subject("away", await ingest.bot({ ...defaultBot, platform: "away" }), count),
+      ingest.subject("quiet", await ingest.bot({ handler: "nothing" }), count),
     ];
     for (const [name, format] of Object.entries(peers)) {
       subjects.push(ingest.subject(name, await ingest.peer(`ingest/${name}`, format), count));
@@ -70,13 +77,18 @@ export const benchmark: Benchmark = {
         { ...bot, against: "express", target: BESIDE_EXPRESS, headline: HEADLINE },
         { ...bot, against: "hmac", target: BESIDE_BARE },
         { ...bot, against: "durable" },
+        byHand,
+        { ...bot, against: "by hand" },
+        { ...away, against: "bot" },
         {
-          name: "the whole bot, LOG_LEVEL=info to /dev/null",
-          sample: "logging",
+          name: "the whole bot, DELIVERY=webhook, LOG_LEVEL=warn",
+          sample: "quiet",
           unit,
           against: "bot",
         },
         ...cpuFigures(bot, express),
+        ...cpuFigures(bot, byHand),
+        ...cpuFigures(away, bot).slice(1),
       ],
       close: () => ingest.close(),
     };

@@ -12,12 +12,18 @@ type Handler = "nothing" | "notes" | "replies";
 
 export interface BotSetting {
   readonly handler: Handler;
+  /**
+   * Whether the platform can be reached. Default `here`: a stand-in responds with the bot's profile and an empty event
+   * log. Ignored if `env` has a `SERVICE_BASE_URL`.
+   */
+  readonly platform?: "here" | "away";
   /** Environment variables added to those of {@link webhookEnv}. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Otherwise, the bot would ask for its username once a minute, and let events wait for the response. */
-const returnProfile = () => Promise.resolve(Response.json({ username: "bench" }));
+/** Response to every request. */
+const standIn = () =>
+  Promise.resolve(Response.json({ username: "bench", events: [], cursor: "evt_000000000001" }));
 
 const folder = makeFolder();
 let bot: Bot;
@@ -25,11 +31,12 @@ let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 
 const handlers = {
-  start: async ({ handler, env = {} }: BotSetting): Promise<string> => {
+  start: async ({ handler, platform = "here", env = {} }: BotSetting): Promise<string> => {
     const database = `file:${folder.file("bot.db")}`;
-    const own = env["SERVICE_BASE_URL"] === undefined ? { fetch: returnProfile } : {};
+    const isHere = platform === "here" && env["SERVICE_BASE_URL"] === undefined;
+    const own = isHere ? { fetch: standIn } : {};
     const environment = { ...webhookEnv(database, "warn"), ...env };
-    bot = new Bot({ loopGuard: false, env: environment, ...own });
+    bot = new Bot({ env: environment, ...own });
     if (handler === "nothing") bot.on("dm.message", () => Promise.resolve());
     if (handler === "replies")
       bot.on("dm.message", (ctx) => ctx.reply(`You said: ${ctx.payload.excerpt}`));

@@ -85,7 +85,6 @@ const handlers = {
       delivery: "polling",
       startFrom: "oldest",
       pollIntervalMs: NEVER,
-      loopGuard: false,
       port: 0,
       databaseUrl: `file:${folder.file("bot.db")}`,
       logger: watch.log,

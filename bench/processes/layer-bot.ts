@@ -89,7 +89,7 @@ function makeBot(use: Use, { url, schema }: QueueOptions, concurrency: number): 
     ...(isFile ? {} : { DATABASE_SCHEMA: schema }),
   };
   const isPlain = use === "none" || use === "by hand";
-  const bot = new Bot<Counter>({ loopGuard: false, env, ...(isPlain ? {} : { state: counter }) });
+  const bot = new Bot<Counter>({ env, ...(isPlain ? {} : { state: counter }) });
   if (isPlain) return bot;
   bot.onTimer("remind", () => wait(0));
   bot.cron("daily", "0 9 * * *", {}, () => wait(0));

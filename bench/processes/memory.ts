@@ -27,7 +27,7 @@ const handlers = {
     await bot?.stop();
     const { Bot }: ServiceBot = await import(entry);
     const env = { ...webhookEnv(`file:${file}`, "warn"), CONCURRENCY: String(concurrency) };
-    bot = new Bot({ loopGuard: false, env });
+    bot = new Bot({ env });
     bot.on("dm.message", () => Promise.resolve());
     const peak = await peakDuring(async () => {
       await bot?.start({ standalone: false });

@@ -11,6 +11,12 @@ import { perSecond } from "./rate.ts";
 /** Number of connections that a busy platform keeps open. */
 const CONNECTIONS = 64;
 
+/** A bot with the default settings. Its log goes to /dev/null, because a pipe would also measure its reader. */
+export const defaultBot: BotSetting = {
+  handler: "nothing",
+  env: { DELIVERY: "auto", LOG_LEVEL: "info" },
+};
+
 export interface Taker {
   readonly url: string;
   readonly format: FormatName;
@@ -27,7 +33,7 @@ const nothing = () => Promise.resolve();
 /** Sends every request once and never repeats an event. Creating and signing requests is not timed. */
 export class Ingest {
   readonly #sender = new Child<Sender>("processes/sender.ts", { side: "load" });
-  readonly #takers: Taker[] = [];
+  readonly #takers = new Set<Taker>();
   #sent = 0;
 
   async receiver(): Promise<Taker> {
@@ -89,16 +95,31 @@ export class Ingest {
     };
   }
 
+  /** As {@link subject}, with a new process for each sample, whose code V8 has not optimized yet. */
+  coldSubject(name: string, start: () => Promise<Taker>, count: number): Subject {
+    return async (): Promise<Samples> => {
+      const taker = await start();
+      const samples = await this.subject(name, taker, count)();
+      await this.#stop(taker);
+      return samples;
+    };
+  }
+
   async close(): Promise<void> {
-    await Promise.all(this.#takers.map((taker) => taker.close()));
-    await Promise.all(this.#takers.map(({ process }) => process.stop()));
+    await Promise.all([...this.#takers].map((taker) => this.#stop(taker)));
     await this.#sender.stop();
+  }
+
+  async #stop(taker: Taker): Promise<void> {
+    this.#takers.delete(taker);
+    await taker.close();
+    await taker.process.stop();
   }
 
   #keep(taker: Omit<Taker, "process"> & { readonly process: unknown }): Taker {
     // The type can forget the process's own calls, because they are not used after this point.
     const kept = { ...taker, process: taker.process as Child<Handlers> };
-    this.#takers.push(kept);
+    this.#takers.add(kept);
     return kept;
   }
 }
