@@ -353,7 +353,7 @@ function textOf(option: Option, env: Environment, overrides: ConfigOverrides): s
     .find((text) => text !== "");
 }
 
-/** Reports misspelled variables, which would otherwise silently leave the default in place. */
+/** Reports misspelt variables, which would otherwise silently leave the default in place. */
 function misspelt(env: Environment, overrides: ConfigOverrides): string[] {
   const options = Object.keys(settings) as Option[];
   const isSet = (name: string) =>

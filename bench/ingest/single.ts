@@ -21,7 +21,7 @@ const durable: Figure = {
   },
   ...{ unit, against: "express" },
 };
-/** What a bot's author would write. It has no outcomes, lanes, retries or handlers. */
+/** The server that a bot's author would write by hand. It has no outcomes, lanes, retries or handlers. */
 const byHand: Figure = {
   ...{ name: "node:http, HMAC, one synced insert per event", sample: "by hand", unit },
   headline: "node:http with HMAC and one synced insert: verified, stored",

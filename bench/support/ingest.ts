@@ -95,7 +95,7 @@ export class Ingest {
     };
   }
 
-  /** As {@link subject}, with a new process for each sample, whose code V8 has not optimized yet. */
+  /** Measures a new process for each sample, whose code V8 has not optimized yet. Otherwise like {@link subject}. */
   coldSubject(name: string, start: () => Promise<Taker>, count: number): Subject {
     return async (): Promise<Samples> => {
       const taker = await start();

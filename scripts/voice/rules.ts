@@ -43,6 +43,11 @@ export const RULES: readonly Rule[] = [
   },
   { name: "be it", pattern: /\bbe it\b/i, instead: "even if" },
   {
+    name: "spelling",
+    pattern: /\b(?:cancel(?:ed|ing)|recognis(?:e[ds]?|ing)|behaviors?|misspelled)\b/i,
+    instead: "British spelling with -ize: cancelled, recognize, behaviour, misspelt",
+  },
+  {
     name: "else",
     pattern: /[,:] else\b(?! if\b)/,
     instead: "otherwise",

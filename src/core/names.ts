@@ -2,7 +2,7 @@
 const LONG_NAME = 6;
 
 /**
- * Returns the known name nearest to a misspelled name, or `undefined` if none is near. Ignores case, `-`, `_` and `.`.
+ * Returns the known name nearest to a misspelt name, or `undefined` if none is near. Ignores case, `-`, `_` and `.`.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const near = known

@@ -56,7 +56,7 @@ export interface EffectsContext {
    * When the run succeeds, cancels this conversation's timer with the given key, or all its timers with the given name.
    * A timer that is already due has become an event, which `cancel` does not remove.
    *
-   * @returns the number of canceled timers, including timers set by this run
+   * @returns the number of cancelled timers, including timers set by this run
    * @throws {ServiceBotError} INVALID_OPTION, HANDLER_MISSING
    */
   cancel(name: string, key?: string): Promise<number>;

@@ -75,7 +75,7 @@ function matchesSchema(
 }
 
 /**
- * Refuses a misspelled type, which no event would ever have. Other unknown names may be custom types. In an event of an
+ * Refuses a misspelt type, which no event would ever have. Other unknown names may be custom types. In an event of an
  * unknown type, a similar name may be one as well.
  */
 function refuseMisspelt(type: string, { event, handledTypes }: TypeGuardOptions): void {

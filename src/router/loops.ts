@@ -20,8 +20,8 @@ const RETRY_INTERVAL_MS = 60_000;
 const REFUSED_INTERVAL_MS = 600_000;
 
 /**
- * How long events wait for a request for the username, in ms since its start. The request itself continues. Counted from
- * the request, because a platform that does not respond would otherwise delay each event by this time.
+ * Longest time that events wait for a request for the username, in ms since its start. The request itself continues.
+ * Counted from the request, because otherwise a platform that does not respond would delay each event by this time.
  */
 const LEARN_TIMEOUT_MS = 2_000;
 

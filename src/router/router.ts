@@ -68,7 +68,7 @@ export class Router<X = unknown> {
   }
 
   // If no overload matches, the compiler reports the last one, and types the handler's parameter by the first one. Both
-  // are for the platform's types, so that the error for a misspelled type lists the names.
+  // are for the platform's types, so that the error for a misspelt type lists the names.
 
   /**
    * Handles events of one or several types, with two middlewares around the handler.

@@ -391,7 +391,7 @@ describe.each(ways)("a write before a restore, as $kind", ({ kind, find }) => {
     });
   });
 
-  test("is recognised by its images as well", async () => {
+  test("is recognized by its images as well", async () => {
     const { client } = clientFor([[{ id: "x_1", images: 1 }]]);
     const open = lost({ lookedForMs: 5_000 });
     await expect(find(client, open)).rejects.toMatchObject({ code: "STEP_UNCERTAIN" });

@@ -11,7 +11,7 @@ db.pragma("synchronous = FULL");
 db.exec("CREATE TABLE event (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID");
 const insert = db.prepare("INSERT OR IGNORE INTO event (id, body) VALUES (?, ?)");
 
-// What a bot's author would write by hand: one synced insert per event, then the 200. Nothing handles the events.
+// The server that a bot's author would write by hand: one synced insert per event, then the 200. It handles no event.
 serve((request, response) => {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));

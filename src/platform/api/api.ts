@@ -154,7 +154,7 @@ function senderOf(
   if (seq === undefined) return {};
   const bot = store.people.get(seq).username;
   const said = request.headers.get(EVENT_HEADER);
-  if (said !== null && shown.recognise(seq, said, placeIn(path))) return { bot, eventId: said };
+  if (said !== null && shown.recognize(seq, said, placeIn(path))) return { bot, eventId: said };
   const eventId = shown.guess(seq, path);
   return eventId === undefined ? { bot } : { bot, eventId, guessed: true };
 }

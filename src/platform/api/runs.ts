@@ -111,7 +111,7 @@ export class RunReports {
   #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
     const { world, timeline } = this.#options;
     const { shown } = world();
-    const known = runs.filter((run) => shown.recognise(bot.seq, run.eventId, placeOf(run)));
+    const known = runs.filter((run) => shown.recognize(bot.seq, run.eventId, placeOf(run)));
     for (const run of known) timeline.add({ kind: "run", bot: bot.username, ...run });
     return known.length;
   }

@@ -40,7 +40,7 @@ export class ShownEvents {
    *
    * @param place the timer's conversation or post, if the bot sent it
    */
-  recognise(bot: number, id: string, place: PayloadPlace): boolean {
+  recognize(bot: number, id: string, place: PayloadPlace): boolean {
     if (!isOwn(id)) return this.has(bot, id);
     const { username } = this.#store.people.get(bot);
     if (ownEntry(this.#timeline, id, username) !== undefined) return true;

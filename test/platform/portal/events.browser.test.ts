@@ -180,7 +180,7 @@ test("an event shows its tries and calls, runs again, is edited, and copied as c
   await copy(page, id);
   await page.keyboard.press("s");
   await page
-    .getByText(/The bot recognised the delivery as a duplicate, so no handler ran: 200 in \d+ ms./)
+    .getByText(/The bot recognized the delivery as a duplicate, so no handler ran: 200 in \d+ ms./)
     .waitFor();
   await page.getByText("sent manually").waitFor();
   await edit(page);

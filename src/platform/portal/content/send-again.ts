@@ -11,7 +11,7 @@ export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
     if (error !== undefined)
       say(`Delivery failed: ${answer}, ${reasonOf(response?.body) ?? error}`, "bad");
     else if (isRepeat(response?.body))
-      say(`The bot recognised the delivery as a duplicate, so no handler ran: ${answer}.`);
+      say(`The bot recognized the delivery as a duplicate, so no handler ran: ${answer}.`);
     else say(`Delivered: ${answer}.`);
   }
 }

@@ -39,7 +39,7 @@ export const deliveries: readonly Scenario[] = [
   {
     key: "b",
     title: "Deliveries arrive twice",
-    bot: "The bot recognises duplicates and replies to each message once.",
+    bot: "The bot recognizes duplicates and replies to each message once.",
     change: { webhook: { mode: "twice" } },
   },
   {
@@ -70,7 +70,7 @@ export const deliveries: readonly Scenario[] = [
   },
   {
     title: "The bot receives its own events",
-    bot: "The bot recognises its own events and runs no handler.",
+    bot: "The bot recognizes its own events and runs no handler.",
     change: { events: { mode: "own" } },
   },
   {
