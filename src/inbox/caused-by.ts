@@ -1,3 +1,4 @@
+import { parseJson } from "../core/json.ts";
 import { foldUsername } from "../events/lane.ts";
 
 /**
@@ -21,7 +22,7 @@ function nameOf(user: string): string {
 
 function payloadOf(body: string): Fields {
   try {
-    const { payload }: Fields = { ...Object(JSON.parse(body)) };
+    const { payload }: Fields = { ...Object(parseJson(body)) };
     return { ...Object(payload) };
   } catch {
     // A dead letter may contain what could not be read as an event.
