@@ -68,6 +68,7 @@ export type ErrorCode =
   | "REPLY_IMPOSSIBLE"
   | "NEXT_CALLED_TWICE"
   | "STATE_CONFLICT"
+  | "RUN_TOO_LARGE"
   // the platform's API
   | "INVALID_ID"
   | "API_ERROR"

@@ -1,5 +1,6 @@
 import { isAbsolute, relative, sep } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { maxOf } from "../core/extremes.ts";
 import { fill } from "../core/fill.ts";
 import { didYouMean } from "../core/names.ts";
 import type { ProcessLike } from "../core/process.ts";
@@ -85,7 +86,7 @@ export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
   const rows = Object.entries(flags).map(([flag, { value, help }]) => {
     return [`--${flag}${value === undefined ? "" : ` ${value}`}`, help] as const;
   });
-  const width = Math.max(...rows.map(([flag]) => flag.length));
+  const width = maxOf(rows.map(([flag]) => flag.length));
   const list = rows.map(([flag, help]) => fill(`  ${flag.padEnd(width)}  `, help)).join("\n");
   return {
     summary,

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { maxOf } from "../core/extremes.ts";
 import { fillLine, WIDTH } from "../core/fill.ts";
 import { printable, printableStyled, printableText } from "../core/safe-text.ts";
 
@@ -151,7 +152,7 @@ export function cut(text: string, characters: number): string {
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const widths = head.map((_, column) => maxOf(all.map((row) => row[column]?.length ?? 0)));
   return all
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "))
     .map((line) => cutToTerminal(line.trimEnd()))

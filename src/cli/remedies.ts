@@ -69,6 +69,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   NEXT_CALLED_TWICE: "Call `next()` once, and await it.",
   STATE_INVALID: "Correct the handler or the schema, then retry.",
   STATE_MISMATCH: "Change the schema, or delete the state.",
+  RUN_TOO_LARGE:
+    "Split the work over several events, for example with one timer that sets the next.",
   STATE_CONFLICT: "If this happens often, use a separate key per event, or a single lane.",
   INVALID_ID: "Use the id exactly as the platform sent it.",
   API_ERROR:

@@ -1,3 +1,4 @@
+import { maxOf } from "../core/extremes.ts";
 import { fill } from "../core/fill.ts";
 import { version } from "../core/manifest.ts";
 import { printable } from "../core/safe-text.ts";
@@ -54,7 +55,7 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 function help(): string {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length));
+  const width = maxOf(Object.keys(commands).map((name) => name.length));
   const lines = Object.entries(commands).map(([name, { summary }]) =>
     fill(`  ${name.padEnd(width)}  `, summary),
   );

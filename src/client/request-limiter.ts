@@ -1,4 +1,5 @@
 import type { Clock, Random } from "../core/clock.ts";
+import { minOf } from "../core/extremes.ts";
 import { aboutEvent } from "../core/trace.ts";
 import { channels } from "../observe/channels.ts";
 import { NetworkError } from "./errors.ts";
@@ -226,7 +227,7 @@ export class RequestLimiter {
   }
 
   #wakeInMs(first: RequestKind): number {
-    const starvedMs = Math.min(...this.#queue.map((waiter) => this.#starvesInMs(waiter)));
+    const starvedMs = minOf(this.#queue.map((waiter) => this.#starvesInMs(waiter)));
     const calmMs = this.#retries.outstandingMs || Number.POSITIVE_INFINITY;
     const freeMs = this.#limit.freeInMs(this.#reserveFor(first) + 1);
     return Math.min(freeMs, Math.max(this.#limit.freeInMs(1), starvedMs), calmMs);

@@ -384,7 +384,8 @@ export function check<T>(schema: z.ZodType<T>, body: unknown, request: string): 
 function itemsIn(body: unknown): number {
   if (Array.isArray(body)) return body.length;
   const { items, events }: { items?: unknown; events?: unknown } = Object(body);
-  return Math.max(...[items, events].map((list) => (Array.isArray(list) ? list.length : 0)));
+  const lengthOf = (list: unknown) => (Array.isArray(list) ? list.length : 0);
+  return Math.max(lengthOf(items), lengthOf(events));
 }
 
 function invalid(request: string, problem: string): ServiceBotError {

@@ -55,10 +55,19 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
+/** Returns the strings in a value, at any depth and in any order. */
 export function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(textsIn);
+  const texts: string[] = [];
+  const seen = new Set<unknown>();
+  // A stack instead of recursion, because the value may be nested deeper than the call stack allows.
+  for (const left = [value]; left.length > 0; ) {
+    const next = left.pop();
+    if (typeof next === "string") texts.push(next);
+    if (typeof next !== "object" || next === null || seen.has(next)) continue;
+    seen.add(next);
+    for (const inner of Object.values(next)) left.push(inner);
+  }
+  return texts;
 }
 
 /**

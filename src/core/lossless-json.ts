@@ -1,10 +1,16 @@
 /**
+ * Maximum nesting depth. JSON.stringify with a replacer overflows the stack from about 2,000 levels, and other versions
+ * of Node may have less stack.
+ */
+const MAX_DEPTH = 1_000;
+
+/**
  * Serializes a value as JSON, and rejects values that JSON would silently drop or change. Properties that are
  * `undefined` are still omitted, and `undefined` in an array becomes null.
  *
  * @returns `undefined` if the value is `undefined`
  * @throws {TypeError} with the path of the value that JSON would lose, such as `$.items[0] is a Map`, but never the
- *   value itself
+ *   value itself; or if the value is nested more than 1,000 levels deep
  */
 export function toLosslessJson(value: unknown): string | undefined {
   try {
@@ -15,15 +21,25 @@ export function toLosslessJson(value: unknown): string | undefined {
   }
 }
 
+/** Position of an object in the value. */
+interface Place {
+  readonly path: string;
+  /** 1 for the value itself. */
+  readonly depth: number;
+}
+
 /** Returns a replacer for a single call of `JSON.stringify`. */
 function refuseLosses() {
-  const paths = new WeakMap<object, string>();
+  const places = new WeakMap<object, Place>();
   return function refuseLoss(this: object, key: string, part: unknown): unknown {
-    const above = paths.get(this);
-    const path = above === undefined ? "$" : above + accessOf(this, key);
+    const above = places.get(this);
+    const path = above === undefined ? "$" : above.path + accessOf(this, key);
     const problem = lossOf(this, key, part);
     if (problem !== undefined) throw new TypeError(`${path} ${problem}`);
-    if (typeof part === "object" && part !== null) paths.set(part, path);
+    if (typeof part !== "object" || part === null) return part;
+    const depth = (above?.depth ?? 0) + 1;
+    if (depth > MAX_DEPTH) throw new TypeError(`$ is nested more than ${MAX_DEPTH} levels deep`);
+    places.set(part, { path, depth });
     return part;
   };
 }

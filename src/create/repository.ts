@@ -28,18 +28,18 @@ export async function startRepository(
   io: Io,
 ): Promise<Repository> {
   if (repositoryAround(target)) return "inside";
-  const git = async (...args: string[]) => {
+  const git = async (args: readonly string[]) => {
     const env = { ...withoutGitPlaces(io.env), GIT_TERMINAL_PROMPT: "0" };
     const { code } = await io.run("git", args, { cwd: target, env, timeoutMs: TIMEOUT_MS });
     return code === 0;
   };
-  if (!(await git("init", "--quiet"))) return "unavailable";
+  if (!(await git(["init", "--quiet"]))) return "unavailable";
   // `--force` adds vendor/ even if the user's global ignore file excludes archives. An install needs it.
-  if (!(await git("--literal-pathspecs", "add", "--force", "--", ...paths))) return "staged";
+  if (!(await git(["--literal-pathspecs", "add", "--force", "--", ...paths]))) return "staged";
   // Without a configured user, git would invent one from the names of the account and the machine.
   const identity = ["-c", "user.useConfigOnly=true"];
   const message = ["--message", `Start from service-bot's ${template} template`];
-  return (await git(...identity, "commit", "--quiet", ...message)) ? "committed" : "staged";
+  return (await git([...identity, "commit", "--quiet", ...message])) ? "committed" : "staged";
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Linked, LinkedSet, TransientMap } from "../core/churn.ts";
 import type { BackoffOptions, Random } from "../core/clock.ts";
+import { minOf } from "../core/extremes.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -315,6 +316,9 @@ export interface HandledTypes {
 /** Share of the slots that stays free for other types. */
 const RESERVED_SHARE = 1 / 4;
 
+/** Number of types to remember, because each claim computes the capacity of each. */
+const MAX_IDLE_TYPES = 100;
+
 /** Limits how many events of one type are handled at once, so that a slow type leaves slots to other types. */
 export class TypeLimits {
   readonly #concurrency: number;
@@ -336,7 +340,7 @@ export class TypeLimits {
       [...types].map((type) => [type, this.limitOf(type) - this.#takenOf(type)]),
     );
     const others = this.#usualLimit();
-    return Math.min(others, ...byType.values()) < free ? { byType, others } : undefined;
+    return Math.min(others, minOf(byType.values())) < free ? { byType, others } : undefined;
   }
 
   /** Returns how many events of a type may be handled at once. */
@@ -354,11 +358,17 @@ export class TypeLimits {
 
   leave(type: string): void {
     this.#taken.set(type, this.#takenOf(type) - 1);
+    if (this.#taken.size > MAX_IDLE_TYPES) this.#forgetIdleTypes();
   }
 
   /** Returns whether a new event of the type would have to wait. */
   isFull(type: string): boolean {
     return this.#takenOf(type) >= this.limitOf(type);
+  }
+
+  /** A type without events has the same capacity whether it is in the map or not. */
+  #forgetIdleTypes(): void {
+    for (const [type, taken] of this.#taken) if (taken === 0) this.#taken.delete(type);
   }
 
   #takenOf(type: string): number {

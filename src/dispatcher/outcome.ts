@@ -64,6 +64,7 @@ export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "STEP_UNCERTAIN",
   "STEP_RESULT_INVALID",
   "STATE_INVALID",
+  "RUN_TOO_LARGE",
   "NEXT_CALLED_TWICE",
   "INVALID_OPTION",
   "INVALID_ID",

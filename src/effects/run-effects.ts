@@ -1,3 +1,4 @@
+import { checkRunBytes, checkRunItems } from "../core/run-limits.ts";
 import type { When } from "../core/span.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import type { Effects, StateWrite } from "../inbox/effects.ts";
@@ -27,7 +28,7 @@ export class RunEffects {
    * Reads a state. Resolves to the same object for the whole run.
    *
    * @param key `undefined` for the lane's state
-   * @throws {ServiceBotError} STATE_MISMATCH, INVALID_OPTION
+   * @throws {ServiceBotError} STATE_MISMATCH, INVALID_OPTION, RUN_TOO_LARGE
    */
   async state(key: string | undefined, schema: StandardSchemaV1): Promise<object> {
     return await (await this.#open(key)).read(schema);
@@ -41,7 +42,7 @@ export class RunEffects {
   /**
    * Sets a timer once the run succeeds. Returns the timer's key.
    *
-   * @throws {ServiceBotError} INVALID_OPTION
+   * @throws {ServiceBotError} INVALID_OPTION, RUN_TOO_LARGE
    */
   later(name: string, when: When, data: unknown, key: string | undefined): string {
     return this.#timers.set(name, when, data, key);
@@ -55,13 +56,17 @@ export class RunEffects {
   /**
    * Resolves to the run's effects, or `undefined` if there are none.
    *
-   * @throws {ServiceBotError} STATE_INVALID
+   * @throws {ServiceBotError} STATE_INVALID, RUN_TOO_LARGE
    */
   async collect(): Promise<Effects | undefined> {
     const states: StateWrite[] = [];
+    let { bytes } = this.#timers;
     for (const state of this.#states.values()) {
       const write = await (await state).write();
-      if (write !== undefined) states.push(write);
+      if (write === undefined) continue;
+      states.push(write);
+      bytes += Buffer.byteLength(write.value ?? "");
+      checkRunBytes(bytes);
     }
     const { timers, cancels } = this.#timers;
     const isEmpty = states.length + timers.length + cancels.length === 0;
@@ -71,6 +76,7 @@ export class RunEffects {
   #open(key = this.#options.claim.lane): Promise<State> {
     let opening = this.#states.get(key);
     if (opening === undefined) {
+      checkRunItems(this.#states.size + 1, "states");
       opening = this.#load(key);
       this.#states.set(key, opening);
     }

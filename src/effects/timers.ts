@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { toLosslessJson } from "../core/lossless-json.ts";
+import { checkRunBytes, checkRunItems } from "../core/run-limits.ts";
 import { readWhen, type When } from "../core/span.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { timerPayload, timerType } from "../events/own.ts";
@@ -35,19 +36,25 @@ export class Timers {
   readonly #cancelled = new Map<string, TimerName>();
   /** Number of timers set without a key. */
   #unnamed = 0;
+  #bytes = 0;
 
   constructor(options: TimersOptions) {
     this.#options = options;
   }
 
-  /** @throws {ServiceBotError} INVALID_OPTION */
+  /** Size of the timers to set, in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @throws {ServiceBotError} INVALID_OPTION, RUN_TOO_LARGE */
   set(name: string, when: When, data: unknown, key: string = this.#nextKey()): string {
     // Reject an invalid time now. The delay itself is measured at the end of the run.
     readWhen(when, this.#options.now(), "The timer's time");
     const body = timerBody(this.#options, { name, key, data });
     // The caller may change its Date before the run ends.
     const copy = when instanceof Date ? new Date(when) : when;
-    this.#set.set(idOf(name, key), { name, key, when: copy, body });
+    this.#add(idOf(name, key), { name, key, when: copy, body });
     return key;
   }
 
@@ -66,9 +73,9 @@ export class Timers {
     let count = 0;
     for (const id of found) {
       // A timer that this run has already cancelled stays in the store until the run ends. Do not count it twice.
-      if (this.#set.delete(id) || !this.#isCancelled(name, id)) count += 1;
+      if (this.#delete(id) || !this.#isCancelled(name, id)) count += 1;
     }
-    if (stored.length > 0) this.#cancelled.set(idOf(name, key), { lane, name, key });
+    if (stored.length > 0) this.#noteCancelled({ lane, name, key });
     return count;
   }
 
@@ -89,6 +96,28 @@ export class Timers {
     }));
   }
 
+  #add(id: string, timer: TimerRequest): void {
+    const replaced = this.#set.get(id);
+    if (replaced === undefined) checkRunItems(this.#set.size + 1, "timers");
+    const bytes = this.#bytes + sizeOf(timer) - (replaced === undefined ? 0 : sizeOf(replaced));
+    checkRunBytes(bytes);
+    this.#bytes = bytes;
+    this.#set.set(id, timer);
+  }
+
+  #delete(id: string): boolean {
+    const timer = this.#set.get(id);
+    if (timer === undefined) return false;
+    this.#bytes -= sizeOf(timer);
+    return this.#set.delete(id);
+  }
+
+  #noteCancelled(timer: TimerName): void {
+    const id = idOf(timer.name, timer.key);
+    if (!this.#cancelled.has(id)) checkRunItems(this.#cancelled.size + 1, "canceled timers");
+    this.#cancelled.set(id, timer);
+  }
+
   #isCancelled(name: string, id: string): boolean {
     return this.#cancelled.has(id) || this.#cancelled.has(idOf(name, undefined));
   }
@@ -104,6 +133,10 @@ export class Timers {
 
 function idOf(name: string, key: string | undefined): string {
   return JSON.stringify([name, key]);
+}
+
+function sizeOf({ body }: TimerRequest): number {
+  return Buffer.byteLength(body);
 }
 
 function timerBody(

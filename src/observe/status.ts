@@ -3,6 +3,7 @@ import type { Client } from "../client/client.ts";
 import type { RequestsStatus } from "../client/request-limiter.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
+import { maxOf } from "../core/extremes.ts";
 import { lastFour } from "../core/secrets.ts";
 import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
@@ -240,7 +241,7 @@ function platformStatus({ client, wall }: Omit<StatusSources, "isReady">): Platf
 
 function latest(times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((time) => time !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
+  return known.length === 0 ? undefined : maxOf(known);
 }
 
 export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, unknown>> & {

@@ -97,7 +97,7 @@ function findProblems(chosen: Settings): string[] {
     if (Number.isInteger(chosen[name]) && chosen[name] >= 1) continue;
     problems.push(`${name}: must be a whole number, 1 or more`);
   }
-  problems.push(...limitProblems(chosen.limits));
+  for (const problem of limitProblems(chosen.limits)) problems.push(problem);
   if (URL.parse(chosen.url)?.origin !== chosen.url) {
     problems.push("url: must be an origin, such as http://platform.test");
   }

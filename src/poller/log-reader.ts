@@ -160,7 +160,7 @@ export class LogReader {
         group.isFull ||
         !(await this.#arrivesBefore(fetching, group.until))
       ) {
-        found.push(...(await this.#store(group)));
+        for (const event of await this.#store(group)) found.push(event);
         group = this.#newGroup();
       }
       if (isLast) break;

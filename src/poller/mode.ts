@@ -1,3 +1,5 @@
+import { minOf } from "../core/extremes.ts";
+
 /**
  * Decides how often to read the log. The functions are pure: they take observations, and return the next state and
  * possibly a switch. Times are on the platform's clock (ms since 1970), because the platform dates the events.
@@ -106,7 +108,7 @@ export function observe(state: ModeState, observation: Observation, silenceMs: n
 /** Returns the time at which to check the state even without an observation, or `undefined` if no check is due. */
 export function nextDeadline(state: ModeState, silenceMs: number): number | undefined {
   if (state.mode === "polling" || state.unconfirmed.length === 0) return undefined;
-  return Math.min(...state.unconfirmed.map((event) => dueAt(event, silenceMs)));
+  return minOf(state.unconfirmed.map((event) => dueAt(event, silenceMs)));
 }
 
 /**

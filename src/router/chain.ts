@@ -38,13 +38,14 @@ export class Route {
   }
 
   /**
-   * Runs a chain inside the given modules. If the chain fails, its modules stay on the list, because their boundaries
+   * Runs a chain inside the given module. If the chain fails, its modules stay on the list, because their boundaries
    * may handle the error. Modules leave the list once the chain has caught their error.
    */
-  async enter(chain: Chain, ...entered: readonly Module[]): Promise<void> {
+  async enter(chain: Chain, entered?: Module): Promise<void> {
     const { modules } = this;
     const outside = modules.length;
-    const inside = modules.push(...entered);
+    if (entered !== undefined) modules.push(entered);
+    const inside = modules.length;
     try {
       await chain(this);
     } catch (error) {
@@ -67,7 +68,7 @@ export class Route {
   continueWith(context: Context): Route {
     const route = new Route(context, this.username);
     route.add(this.#added);
-    route.modules.push(...this.modules);
+    for (const module of this.modules) route.modules.push(module);
     return route;
   }
 

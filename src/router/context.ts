@@ -94,13 +94,13 @@ interface CommonContext extends EffectsContext {
    * name a reply whose number may change between runs.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post; STEP_DUPLICATE if
-   *   a key is used twice; INVALID_OPTION, STEP_UNCERTAIN, LEASE_LOST
+   *   a key is used twice; INVALID_OPTION, STEP_UNCERTAIN, RUN_TOO_LARGE, LEASE_LOST
    */
   reply(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<Sent>>;
   /**
    * Adds a comment to a post. A step, like `reply`. Scope: `comments:write`.
    *
-   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
+   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, RUN_TOO_LARGE, LEASE_LOST
    */
   comment(
     postId: string,
@@ -111,14 +111,14 @@ interface CommonContext extends EffectsContext {
    * Creates a post. A step, like `reply`. After a crash the bot may not know whether the post exists. If the feed does
    * not show the post either, the event becomes a dead letter (STEP_UNCERTAIN). Scope: `posts:write`.
    *
-   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
+   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, RUN_TOO_LARGE, LEASE_LOST
    */
   post(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<SentPost>>;
   /**
    * Uploads an image and returns its key for `imageKeys`. A step, so later runs get the same key as long as it is
    * valid. Scope: any except `read`.
    *
-   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, LEASE_LOST
+   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, RUN_TOO_LARGE, LEASE_LOST
    */
   upload(image: ImageInput, options?: WriteOptions): Promise<WriteResult<Upload>>;
   /**
@@ -156,7 +156,8 @@ interface CommonContext extends EffectsContext {
    * The effect of a step is unknown if the process dies inside `fn`, or if `fn` fails without a response, with a server
    * error or with an abort. The event then becomes a dead letter (STEP_UNCERTAIN), unless the step is `repeatable`.
    *
-   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
+   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, RUN_TOO_LARGE,
+   *   LEASE_LOST
    */
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }

@@ -31,14 +31,14 @@ export interface EffectsContext {
    * the state meanwhile, the bot runs the handler again. Replies that it has sent by then remain, so only the state of
    * a lane can limit replies. The key has 1 to 100 characters, without control characters.
    *
-   * @throws {ServiceBotError} INVALID_OPTION, STATE_MISMATCH
+   * @throws {ServiceBotError} INVALID_OPTION, STATE_MISMATCH, RUN_TOO_LARGE
    */
   state<V extends object>(key: string, schema: StandardSchemaV1<unknown, V>): Promise<V>;
   /**
    * Removes the conversation's state, or the state stored under `key`, when the run succeeds. The next `state()`
    * returns the schema's defaults.
    *
-   * @throws {ServiceBotError} INVALID_OPTION
+   * @throws {ServiceBotError} INVALID_OPTION, RUN_TOO_LARGE
    */
   clearState(key?: string): Promise<void>;
   /**
@@ -49,7 +49,7 @@ export interface EffectsContext {
    *   which is due at once if it is in the past. At most 365 days
    * @param data passed to the handler as `payload.data`. Up to 64 KiB of JSON
    * @returns the timer's key, for `cancel`
-   * @throws {ServiceBotError} INVALID_OPTION
+   * @throws {ServiceBotError} INVALID_OPTION, HANDLER_MISSING, RUN_TOO_LARGE
    */
   later(name: string, when: When, data?: unknown, options?: LaterOptions): Promise<string>;
   /**
@@ -57,7 +57,7 @@ export interface EffectsContext {
    * A timer that is already due has become an event, which `cancel` does not remove.
    *
    * @returns the number of cancelled timers, including timers set by this run
-   * @throws {ServiceBotError} INVALID_OPTION, HANDLER_MISSING
+   * @throws {ServiceBotError} INVALID_OPTION, HANDLER_MISSING, RUN_TOO_LARGE
    */
   cancel(name: string, key?: string): Promise<number>;
 }

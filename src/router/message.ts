@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import { NotFoundError } from "../client/errors.ts";
 import { readPages } from "../client/listing.ts";
 import type { Comment, Image, Message, Page, Post } from "../client/resources.ts";
+import { minOf } from "../core/extremes.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import { actorOf, conversationOf, foldUsername } from "../events/lane.ts";
@@ -107,7 +108,7 @@ async function readUntil<T extends Message | Post>(
 ): Promise<readonly T[]> {
   const kept: T[] = [];
   for await (const { items } of readPages(async (cursor) => await readPage(cursor), MAX_PAGES)) {
-    kept.push(...items.filter((item) => filter(item, event)));
+    for (const item of items) if (filter(item, event)) kept.push(item);
     if (isEnough(kept)) break;
   }
   return kept;
@@ -122,7 +123,7 @@ function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[])
   const isNear = (item: T) => distance(event, item) <= EVENT_DELAY_MS;
   const near = items.filter((item) => isNear(item) || (item.text !== "" && isExact(event, item)));
   const ranks = near.map((item) => rankOf(event, item));
-  const best = Math.min(...ranks);
+  const best = minOf(ranks);
   // An empty excerpt means that the message contains only images. Without an excerpt field, any text may match.
   if (best > 0 && hasExcerpt(event) && excerptOf(event) === "") return undefined;
   return near

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { CronPattern } from "../core/cron.ts";
+import { minOf } from "../core/extremes.ts";
 import { newTrace } from "../core/trace.ts";
 import { cronEvent, cronType, type OwnEvent } from "../events/own.ts";
 import type { CursorMove, Inbox } from "../inbox/inbox.ts";
@@ -72,7 +73,7 @@ export class DueMoments {
     if (cursors.length > 0) await inbox.put(events, "poll", cursors, newTrace());
     for (const { name } of crons) this.#seenAt.set(name, now);
     const next = crons.flatMap(({ moments }) => moments.after(now) ?? []);
-    return next.length === 0 ? undefined : Math.max(0, Math.min(...next) - wall.now());
+    return next.length === 0 ? undefined : Math.max(0, minOf(next) - wall.now());
   }
 
   async #dueOf(cron: CronJob, now: number): Promise<DueCheck> {

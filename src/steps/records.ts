@@ -100,11 +100,19 @@ export function unpackResult<T>(text: string | undefined): T {
   return value;
 }
 
+/** Maximum size of a result, in bytes. One row contains it, and `service-bot inbox show` prints it. */
+const MAX_RESULT_BYTES = 16 * 1024 * 1024;
+
 /** Serializes a result. Wraps it in an object, so that `undefined` survives the round trip. */
 function packResult(result: unknown, step: string, event: string): string {
   try {
     const text = toLosslessJson(result);
-    return text === undefined ? "{}" : `{"value":${text}}`;
+    if (text === undefined) return "{}";
+    const bytes = Buffer.byteLength(text);
+    if (bytes > MAX_RESULT_BYTES) {
+      throw new RangeError(`it has ${bytes} bytes; the limit is ${MAX_RESULT_BYTES}`);
+    }
+    return `{"value":${text}}`;
   } catch (error) {
     throw new ServiceBotError(
       "STEP_RESULT_INVALID",

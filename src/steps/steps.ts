@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import { checkRunItems } from "../core/run-limits.ts";
 import { scrubber } from "../core/safe-text.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
@@ -132,8 +133,8 @@ class JobSteps implements StepRunner {
   }
 
   /**
-   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST, RETRY_LATER while an
-   *   earlier run's call may be in progress, and the step's errors
+   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, RUN_TOO_LARGE, LEASE_LOST,
+   *   RETRY_LATER while an earlier run's call may be in progress, and the step's errors
    */
   async run<T>(step: Step<T>): Promise<StepEnd<T>> {
     this.#job.signal.throwIfAborted();
@@ -155,6 +156,7 @@ class JobSteps implements StepRunner {
           "such as charge:42.",
       );
     }
+    checkRunItems(this.#names.size + 1, "steps");
     this.#names.add(name);
   }
 

@@ -5,6 +5,10 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
+function fail(): never {
+  throw new RangeError("Maximum call stack size exceeded");
+}
+
 export function effectsContract(open: OpenInbox): void {
   describe("states", () => {
     const b = bench(open);
@@ -116,6 +120,18 @@ export function effectsContract(open: OpenInbox): void {
       }
       expect(await b.inbox.complete(claim, keeps("shared", 1))).toBe(true);
     });
+
+    test.each(Object.entries(endings))(
+      "stay written if a listener fails after the commit (%s)",
+      async (_, end) => {
+        const claim = await runOf("1");
+        b.inbox.onTimersSet(fail);
+        b.inbox.onReady(fail);
+        expect(await end(b.inbox, claim, effects({ timers: [timer("a", 0)] }))).toBe(true);
+        const { state } = await b.inbox.admin.show("1");
+        expect(state).not.toBe("pending");
+      },
+    );
 
     test("of one key are written by the first of the runs that end together, and the others go on", async () => {
       await b.inbox.put(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseJson } from "../faces/core.ts";
+import { parseJson, textsIn } from "../faces/core.ts";
 
 describe("an integer beyond 2^53", () => {
   test.each<[string, unknown]>([
@@ -160,6 +160,14 @@ test("no depth costs an id its digits", () => {
   expect(parseJson(`{"id":9007199254740993,"deep":${deep}}`)).toMatchObject({
     id: "9007199254740993",
   });
+});
+
+test("the texts in a value are found at any depth, even in a cycle", () => {
+  const value = JSON.parse(`${"[".repeat(200_000)}"x"${"]".repeat(200_000)}`);
+  expect(textsIn(value)).toEqual(["x"]);
+  const cycle: Record<string, unknown> = { a: "x", b: ["y", { c: "z" }] };
+  cycle["self"] = [cycle];
+  expect(textsIn(cycle).sort()).toEqual(["x", "y", "z"]);
 });
 
 test("a text that is not JSON throws a SyntaxError", () => {

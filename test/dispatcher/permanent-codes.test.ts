@@ -78,6 +78,7 @@ const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   REPLY_IMPOSSIBLE: "permanent",
   NEXT_CALLED_TWICE: "permanent",
   STATE_CONFLICT: "transient",
+  RUN_TOO_LARGE: "permanent",
   STATE_INVALID: "permanent",
   STATE_MISMATCH: "transient",
   INVALID_ID: "permanent",

@@ -204,3 +204,16 @@ describe("the places of a type", () => {
     expect(limit(16, two, { own: 50 })).toBe(16);
   });
 });
+
+test("types that have ended cost a claim nothing, however many there were", () => {
+  const types = { handledTypes: [], handlesOtherTypes: true, optionsFor: () => ({}) };
+  const limits = new TypeLimits(16, types);
+  limits.enter("busy");
+  for (let n = 0; n < 150_000; n++) {
+    limits.enter(`type ${n}`);
+    limits.leave(`type ${n}`);
+  }
+  const rooms = limits.roomsFor(16);
+  expect(rooms?.byType.size).toBeLessThan(200);
+  expect(rooms?.byType.get("busy")).toBe(11);
+});

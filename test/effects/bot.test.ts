@@ -91,6 +91,36 @@ describe("the state of a conversation", () => {
   });
 });
 
+test("150,000 timers in one run are a dead letter after one run, and none is set", async () => {
+  const world = new World();
+  const bot = await world.startBot((each) => {
+    each.on("dm.message", async (ctx) => {
+      for (let n = 0; n < 150_000; n++) await ctx.later("tick", "1h", n);
+    });
+    each.onTimer("tick", () => undefined);
+  });
+  const outcomes = outcomesOf(bot);
+  await deliver(world, bot, "ada");
+  expect(outcomes).toEqual(["RUN_TOO_LARGE"]);
+  expect((await bot.inbox.timers()).timers).toEqual([]);
+});
+
+test("10,000 timers in one run are set, and the lane goes on", async () => {
+  const world = new World();
+  const bot = await world.startBot((each) => {
+    each.on("dm.message", async (ctx) => {
+      if (ctx.payload.excerpt === "last") return void (await ctx.reply("done"));
+      for (let n = 0; n < 10_000; n++) await ctx.later("tick", "1h", n);
+    });
+    each.onTimer("tick", () => undefined);
+  });
+  const outcomes = outcomesOf(bot);
+  await world.deliver(bot, world.write("ada", "first"), world.write("ada", "last"));
+  await world.settle(bot);
+  expect(outcomes).toEqual(["done", "done"]);
+  expect(world.sentTo("ada")).toEqual(["done"]);
+});
+
 describe("a state of several conversations", () => {
   /** Starts two runs that both read the state before either of them ends. */
   async function conflict(register: (bot: Bot<Counted>, enter: () => Promise<void>) => void) {

@@ -20,7 +20,7 @@ const claim: Claim = {
 
 export class Store {
   readonly stored: Record<string, unknown>;
-  readonly timerRows: readonly Pick<StoredTimer, "name" | "key">[];
+  timerRows: readonly Pick<StoredTimer, "name" | "key">[];
   readonly queries: string[][] = [];
   fails = false;
   now: number = NOW;

@@ -30,7 +30,7 @@ export {
   mediaTypeOf,
 } from "../../src/core/image-kind.ts";
 export type { Jsonify } from "../../src/core/json.ts";
-export { parseJson } from "../../src/core/json.ts";
+export { parseJson, textsIn } from "../../src/core/json.ts";
 export { isTooComplex, maxEventsIn } from "../../src/core/json-bounds.ts";
 export { bind, type Listening, listen } from "../../src/core/listen.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";

@@ -23,4 +23,4 @@ export {
 export { Listener, PROCESSES } from "../../src/inbox/postgres/wake-ups.ts";
 export { Decisions } from "../../src/inbox/sql/decisions.ts";
 export { readMark } from "../../src/inbox/sql/marks.ts";
-export { query, type SqlStore } from "../../src/inbox/sql/store.ts";
+export { type Query, query, type SqlStore } from "../../src/inbox/sql/store.ts";

@@ -40,7 +40,8 @@ async function examine(webhook: URL | undefined): Promise<Finding[]> {
   const node = `Node ${process.versions.node} (required: ${OLDEST_NODE} or newer)`;
   const { findings, config } = checkEnvironment();
   const found = [findingsOf("node").ok(node), ...findings];
-  for (const check of checks) found.push(...(await check({ config, webhook })));
+  for (const check of checks)
+    for (const finding of await check({ config, webhook })) found.push(finding);
   return found;
 }
 

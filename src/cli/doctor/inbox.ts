@@ -239,8 +239,8 @@ export function aboutInbox(report: InboxReport, now: number): Finding[] {
         `the inbox has ${count(dead, "dead letter")}`,
         "Run `npx service-bot inbox list`, then retry or discard each.",
       ),
-      ...aboutErrors(deadByError),
     );
+    for (const finding of aboutErrors(deadByError)) found.push(finding);
   }
   if (oldestPendingAt !== undefined && now - oldestPendingAt > OLD_MS) {
     const held = lanes.blocked > 0 ? `; ${count(lanes.blocked, "lane")} blocked by a retry` : "";

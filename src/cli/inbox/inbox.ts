@@ -1,3 +1,4 @@
+import { maxOf } from "../../core/extremes.ts";
 import { fill } from "../../core/fill.ts";
 import { type Command, UsageError } from "../command.ts";
 import { readDotEnv } from "../environment.ts";
@@ -62,7 +63,7 @@ export const inbox: Command = {
 };
 
 function actionList(): string {
-  const width = Math.max(...Object.keys(actions).map((name) => name.length));
+  const width = maxOf(Object.keys(actions).map((name) => name.length));
   return Object.entries(actions)
     .map(([name, [, usage]]) => fill(`  ${name.padEnd(width)}  `, usage))
     .join("\n");

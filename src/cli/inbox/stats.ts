@@ -1,3 +1,4 @@
+import { maxOf } from "../../core/extremes.ts";
 import { printable } from "../../core/safe-text.ts";
 import type { InboxReport } from "../../inbox/admin.ts";
 import type { InstanceReport, SharedReport } from "../../inbox/shared.ts";
@@ -42,7 +43,7 @@ function statsText(report: InboxReport, running: boolean, time: TimeFormat): str
     ["done", done, ""],
     ["discarded", discarded, ""],
   ] as const;
-  const width = Math.max(...rows.map(([, n]) => grouped(n).length));
+  const width = maxOf(rows.map(([, n]) => grouped(n).length));
   const lines = rows.map(([name, n, more]) =>
     `${name.padEnd(9)}  ${grouped(n).padStart(width)}  ${more}`.trimEnd(),
   );

@@ -74,6 +74,9 @@ ORDER BY lane COLLATE "C", name COLLATE "C", key COLLATE "C"
 ON CONFLICT (lane, name, key) DO UPDATE SET due_at = excluded.due_at, event_id = excluded.event_id,
   body = excluded.body`;
 
+/** Maximum length of the states and timers in one transaction, in characters. A single run may have more. */
+const MAX_LENGTH = 16 * 1024 * 1024;
+
 /** Returns the runs that write no state written by an earlier run in the list. */
 export function withoutSharedKeys<T extends RunEffects>(runs: readonly T[]): readonly T[] {
   const taken = new Set<string>();
@@ -82,6 +85,23 @@ export function withoutSharedKeys<T extends RunEffects>(runs: readonly T[]): rea
     for (const { key } of states) taken.add(key);
     return isFree;
   });
+}
+
+/** Returns the first run, and those of the next runs whose effects together fit into one transaction. */
+export function upToSize<T extends RunEffects>(runs: readonly T[]): readonly T[] {
+  let length = 0;
+  const end = runs.findIndex(({ effects }, nth) => {
+    length += lengthOf(effects);
+    return nth > 0 && length > MAX_LENGTH;
+  });
+  return end < 0 ? runs : runs.slice(0, end);
+}
+
+function lengthOf({ states, timers }: Effects): number {
+  let length = 0;
+  for (const { value = "" } of states) length += value.length;
+  for (const { body } of timers) length += body.length;
+  return length;
 }
 
 /**

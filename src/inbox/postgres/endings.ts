@@ -5,7 +5,7 @@ import { stateConflict } from "../sql/effects.ts";
 import { HeadClaim, type HeadRow, MAX_HISTORY, SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
 import { query, type Script, type SqlStore } from "../sql/store.ts";
 import { HELD, is, lockHeld, rowsOf, SORTED } from "./claims.ts";
-import { type RunEffects, withoutSharedKeys, writeEffects } from "./effects.ts";
+import { type RunEffects, upToSize, withoutSharedKeys, writeEffects } from "./effects.ts";
 import { Gather } from "./gather.ts";
 import type { Backlog } from "./intake.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
@@ -148,8 +148,19 @@ interface Ending extends EndedRun {
 
 type EndingWithEffects = Ending & RunEffects;
 
+/** The statement or transaction failed. It may have been committed even so. */
+class Failure {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 /** `conflict`: another run wrote a state after this run had read it, so nothing was written. */
-type EndingResult = Advance | "conflict";
+type EndingResult = Advance | "conflict" | Failure;
+
+type EndingResults = Map<Ending, EndingResult>;
 
 /** The `n`th ending, starting at 1, with the lane's next event if the lane continues. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
@@ -184,11 +195,11 @@ export class PostgresEndings {
     this.#backlog = backlog;
     this.#onLetGo = onLetGo;
     this.#gather = new Gather(
-      (endings) => this.#record(endings, () => this.#writeAll(endings)),
+      (endings) => this.#record(endings, (results) => this.#writeAll(endings, results)),
       MAX_OUTCOMES,
     );
     this.#gatherWithEffects = new Gather(
-      (endings) => this.#record(endings, () => this.#writeWithEffects(endings)),
+      (endings) => this.#record(endings, (results) => this.#writeWithEffects(endings, results)),
       MAX_OUTCOMES_WITH_EFFECTS,
     );
   }
@@ -218,6 +229,7 @@ export class PostgresEndings {
       ? this.#gather.add(ending)
       : this.#gatherWithEffects.add({ ...ending, effects }));
     if (outcome === "conflict") throw stateConflict();
+    if (outcome instanceof Failure) throw outcome.error;
     return outcome;
   }
 
@@ -233,94 +245,98 @@ export class PostgresEndings {
   /** Updates the ledger and the backlog for all endings at once, because one promise per event would cost more. */
   async #record(
     endings: readonly Ending[],
-    write: () => Promise<readonly EndingResult[]>,
+    write: (results: EndingResults) => Promise<void>,
   ): Promise<readonly EndingResult[]> {
     await this.#ledger.settled();
     for (const { claim } of endings) this.#ledger.beginAdvance(claim);
+    const results: EndingResults = new Map();
     try {
-      const written = await this.#backlog.watch(write());
-      for (const [nth, { claim }] of endings.entries()) {
-        const outcome = written[nth];
-        if (outcome === "conflict") this.#ledger.keep(claim);
-        else this.#ledger.endAdvance(claim, outcome);
-      }
-      const advances = written.filter((outcome) => outcome !== "conflict");
-      this.#backlog.add(-advances.filter(({ held }) => held).length);
-      if (advances.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
-      return written;
+      await this.#backlog.watch(write(results));
     } catch (error) {
-      // If one statement failed, the outcome of an earlier statement is unknown too.
-      for (const { claim } of endings) this.#ledger.endAdvance(claim, undefined);
-      throw error;
+      // The events that earlier statements have ended stay ended.
+      for (const one of endings) if (!results.has(one)) results.set(one, new Failure(error));
     }
+    const advances: Advance[] = [];
+    for (const one of endings) {
+      const result = results.get(one) ?? LOST;
+      if (result === "conflict") this.#ledger.keep(one.claim);
+      else if (result instanceof Failure) this.#ledger.endAdvance(one.claim, undefined);
+      else {
+        this.#ledger.endAdvance(one.claim, result);
+        advances.push(result);
+      }
+    }
+    this.#backlog.add(-advances.filter(({ held }) => held).length);
+    if (advances.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
+    return endings.map((one) => results.get(one) ?? LOST);
   }
 
   /** Runs each statement as its own transaction. */
-  async #writeAll(endings: readonly Ending[]): Promise<Advance[]> {
-    const script = this.#end(endings);
+  async #writeAll(endings: readonly Ending[], results: EndingResults): Promise<void> {
+    const script = this.#end(endings, results);
     let step = script.next([]);
     while (step.done !== true) {
       step = script.next(await this.#store.rows(step.value.text, step.value.values));
     }
-    return step.value;
   }
 
   /**
-   * Writes endings and their effects in one transaction. A conflict rolls the transaction back. It is then repeated
-   * without the conflicting endings, because their states never return to the earlier version. If several endings write
-   * the same state, the first is written first.
+   * Writes endings and their effects in one transaction, or in several if the effects are large. A conflict rolls the
+   * transaction back. It is then repeated without the conflicting endings, because their states never return to the
+   * earlier version. If several endings write the same state, the first is written first.
    */
-  async #writeWithEffects(endings: readonly EndingWithEffects[]): Promise<EndingResult[]> {
-    const outcomes = new Map<Ending, EndingResult>();
+  async #writeWithEffects(
+    endings: readonly EndingWithEffects[],
+    results: EndingResults,
+  ): Promise<void> {
     let left = endings;
     while (left.length > 0) {
-      const together = withoutSharedKeys(left);
+      const together = upToSize(withoutSharedKeys(left));
       let conflicts: readonly EndingWithEffects[] = [];
-      const write = function* (end: Script<Advance[]>): Script<Advance[]> {
-        const advances = yield* end;
-        conflicts = yield* writeEffects(together.filter((_, nth) => advances[nth]?.held));
+      const write = function* (end: Script<EndingResults>): Script<EndingResults> {
+        const ended = yield* end;
+        conflicts = yield* writeEffects(together.filter((one) => ended.has(one)));
         if (conflicts.length > 0) throw stateConflict();
-        return advances;
+        return ended;
       };
       try {
-        const advances = await this.#store.run(() => write(this.#end(together)));
-        for (const [nth, one] of together.entries()) outcomes.set(one, advances[nth] ?? LOST);
+        const ended = await this.#store.run(() => write(this.#end(together, new Map())));
+        for (const one of together) results.set(one, ended.get(one) ?? LOST);
       } catch (error) {
         if (conflicts.length === 0) throw error;
-        for (const one of conflicts) outcomes.set(one, "conflict");
+        for (const one of conflicts) results.set(one, "conflict");
       }
-      left = left.filter((one) => !outcomes.has(one));
+      left = left.filter((one) => !results.has(one));
     }
-    return endings.map((one) => outcomes.get(one) ?? LOST);
   }
 
-  *#end(endings: readonly Ending[]): Script<Advance[]> {
-    const outcomes = new Map<Ending, Advance>();
+  /** Adds the result of each ending whose lease holds. */
+  *#end(endings: readonly Ending[], results: EndingResults): Script<EndingResults> {
     const done = endings.filter(({ error }) => error === undefined);
-    if (done.length > 0) yield* this.#complete(done, outcomes);
-    const others = endings.filter((ending) => !outcomes.has(ending));
-    if (others.length > 0) yield* this.#letGo(others, outcomes);
-    return endings.map((ending) => outcomes.get(ending) ?? LOST);
+    if (done.length > 0) yield* this.#complete(done, results);
+    const others = endings.filter((ending) => !results.has(ending));
+    if (others.length > 0) yield* this.#letGo(others, results);
+    return results;
   }
 
-  *#complete(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Script<void> {
+  *#complete(endings: readonly Ending[], results: EndingResults): Script<void> {
     const advances = endings.map((ending) => ending.advances);
     const values = [...this.#columns(endings), advances, skippedOf(endings)];
     const rows = yield* query<DoneRow>(COMPLETE, ...values);
     for (const row of rows) {
       const ending = endings[row.n - 1];
       if (ending === undefined) continue;
-      outcomes.set(ending, { held: true, next: row.id === null ? undefined : next(ending, row) });
+      results.set(ending, { held: true, next: row.id === null ? undefined : next(ending, row) });
     }
   }
 
-  *#letGo(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Script<void> {
+  *#letGo(endings: readonly Ending[], results: EndingResults): Script<void> {
     const errors = endings.map(({ error }) => error ?? null);
     const values = [...this.#columns(endings), errors, skippedOf(endings)];
     const rows = yield* query<{ readonly n: number }>(END, ...values);
     for (const { n } of rows) {
       const ending = endings[n - 1];
-      if (ending !== undefined) outcomes.set(ending, { held: true });
+      if (ending !== undefined) results.set(ending, { held: true });
     }
   }
 

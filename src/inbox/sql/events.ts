@@ -193,7 +193,7 @@ export class Events {
     let from = start;
     for (let searched = 0; ; ) {
       const rows = await rowsAfter(from, SEARCH_BATCH);
-      found.push(...rows.filter(({ body = null }) => isCausedBy(body, user)));
+      for (const row of rows) if (isCausedBy(row.body ?? null, user)) found.push(row);
       searched += rows.length;
       const last = rows.at(-1);
       if (last === undefined || rows.length < SEARCH_BATCH || found.length >= size) {

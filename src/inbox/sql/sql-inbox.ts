@@ -1,3 +1,4 @@
+import { minOf } from "../../core/extremes.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin, InboxStats } from "../admin.ts";
 import type { Effects, StoredTimer, TimerName } from "../effects.ts";
@@ -63,6 +64,15 @@ export class HeadClaim implements Claim {
     this.late = late;
     this.receivedAt = head.received_at;
     this.trace = head.trace ?? undefined;
+  }
+}
+
+/** Calls a listener. Its failure must not make a write look failed that is already committed. */
+function ignoreErrors(listener: () => void): void {
+  try {
+    listener();
+  } catch {
+    // A listener that misses an announcement only waits longer.
   }
 }
 
@@ -279,15 +289,15 @@ export abstract class SqlInbox {
   /** Must be called after the effects are committed. */
   protected announceTimers({ timers }: Effects): void {
     if (timers.length === 0) return;
-    this.#announceDue(Math.min(...timers.map(({ delayMs }) => delayMs)));
+    this.#announceDue(minOf(timers.map(({ delayMs }) => delayMs)));
   }
 
   #announceDue(inMs: number): void {
-    for (const listener of this.#timerListeners) listener(inMs);
+    for (const listener of this.#timerListeners) ignoreErrors(() => listener(inMs));
   }
 
   protected announce(): void {
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) ignoreErrors(listener);
   }
 
   protected async countPending(): Promise<number> {

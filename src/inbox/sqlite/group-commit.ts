@@ -205,12 +205,13 @@ export class GroupCommit {
       this.#db.exec("BEGIN IMMEDIATE");
       this.#run(writes);
       this.#db.exec("COMMIT");
-      this.#options.memory?.committed();
     } catch (error) {
       this.#rollback();
       this.#publish(startedAt, false);
       return error ?? new Error("unknown error");
     }
+    // From here on, nothing may make a write look failed.
+    this.#options.memory?.committed();
     for (const write of writes) write.commit();
     this.#settle({ writes, startedAt });
     return undefined;

@@ -81,7 +81,7 @@ export class CallRecords {
     const headers = Object.fromEntries(request.headers);
     const response = responseOf(answer);
     const texts = [url, ...Object.entries(headers).flat(), response?.body];
-    const bytes = RECORD_BYTES + (body?.byteLength ?? 0) + textBytes(...texts);
+    const bytes = RECORD_BYTES + (body?.byteLength ?? 0) + textBytes(texts);
     const place =
       entry.method === "GET" && entry.eventId === undefined ? this.#reads : this.#writes;
     place.add(this.#last, { entry, at, url, headers, body, isCut, response }, bytes);

@@ -41,7 +41,7 @@ export const MAX_RECORDS: Bounds = { items: 1_000, bytes: 16 * 1024 * 1024 };
 export const RECORD_BYTES = 1_024;
 
 /** Returns the maximum memory that the texts occupy, in bytes: two per UTF-16 unit. */
-export function textBytes(...texts: readonly (string | undefined)[]): number {
+export function textBytes(texts: readonly (string | undefined)[]): number {
   return 2 * texts.reduce((sum, text = "") => sum + text.length, 0);
 }
 

@@ -135,7 +135,7 @@ export class DeliveryRecords {
     const { request, answer, eventIds } = kept.sent;
     const headers = [...headersOf(request), ...headersOf(answer)];
     const texts = [request?.url, ...eventIds, ...headers];
-    const bytes = RECORD_BYTES + (request?.body.byteLength ?? 0) + textBytes(...texts);
+    const bytes = RECORD_BYTES + (request?.body.byteLength ?? 0) + textBytes(texts);
     this.#deliveries.add(seq, kept, bytes);
     void answer?.collected.then(() => this.#deliveries.grow(seq, answer.bytes));
   }
