@@ -208,30 +208,60 @@ export class GiveUp extends ServiceBotError {
   }
 }
 
-/** Returns the first match among an error and its chain of causes. */
+/**
+ * Reads a value that a bot's author made, such as a thrown one. Returns `undefined` if reading throws, as it does for a
+ * getter that throws or a revoked proxy.
+ */
+export function tryRead<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+export function isError(value: unknown): value is Error {
+  return tryRead(() => value instanceof Error) === true;
+}
+
+/** Maximum number of causes to follow, because a getter may return a new cause each time. */
+const MAX_CAUSES = 100;
+
+/** Returns an error and its causes, outermost first. Ends at a cause that is not an error or cannot be read. */
+export function causesOf(error: unknown): readonly Error[] {
+  const chain = new Set<Error>();
+  let at = error;
+  while (isError(at) && !chain.has(at) && chain.size < MAX_CAUSES) {
+    const found = at;
+    chain.add(found);
+    at = tryRead(() => found.cause);
+  }
+  return [...chain];
+}
+
+/** Returns the first match among an error and its causes. An error that `fits` cannot read does not match. */
 export function findCause<T extends Error>(
   error: unknown,
   fits: (at: Error) => at is T,
 ): T | undefined {
-  const seen = new Set<unknown>();
-  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
-    if (fits(at)) return at;
-    seen.add(at);
-  }
+  for (const at of causesOf(error)) if (tryRead(() => fits(at)) === true) return at as T;
   return undefined;
 }
 
+/** Stands for a text that cannot be read, because a getter or a conversion to a string throws. */
+export const UNREADABLE = "(unreadable)";
+
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return tryRead(() => String(isError(error) ? error.message : error)) ?? UNREADABLE;
 }
 
 export function hasCode(error: unknown, code: string): boolean {
-  return typeof error === "object" && error !== null && "code" in error && error.code === code;
+  return tryRead(() => Object(error).code === code) === true;
 }
 
 /** Returns the code of an error from service-bot, Node or a database, or "" if the error has none. */
 export function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
+  return tryRead(() => (isError(error) && "code" in error ? String(error.code) : "")) ?? "";
 }
 
 function count(n: number, noun: string): string {

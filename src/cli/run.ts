@@ -1,7 +1,7 @@
 import { maxOf } from "../core/extremes.ts";
 import { fill } from "../core/fill.ts";
 import { version } from "../core/manifest.ts";
-import { printable } from "../core/safe-text.ts";
+import { printable, showError } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { type Command, CommandError, ownCommand, UsageError } from "./command.ts";
 import { dev } from "./dev/dev.ts";
@@ -50,7 +50,7 @@ export async function run(args: readonly string[]): Promise<number> {
       if (error.code === "CONFIG_INVALID") return fail(2, error.message);
       return fail(1, printable(error.message));
     }
-    return fail(1, error instanceof Error ? (error.stack ?? error.message) : messageOf(error));
+    return fail(1, showError(error).stack ?? messageOf(error));
   }
 }
 

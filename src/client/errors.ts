@@ -1,11 +1,13 @@
 import { type CertificateFault, certificateFaultOf } from "../core/certificate.ts";
 import {
   type ApiErrorCode,
+  causesOf,
   codeOf,
   findCause,
   messageOf,
   type PlatformCode,
   ServiceBotError,
+  tryRead,
 } from "../errors.ts";
 
 /** Details of an {@link ApiError}. `refusesToken` defaults to true for 401. */
@@ -311,16 +313,13 @@ export function timedOut(
 
 /** Returns the message of the innermost cause, because an error thrown by `fetch` contains no reason itself. */
 function deepestMessage(error: unknown): string {
-  let deepest = error;
-  for (
-    let depth = 0;
-    depth < 5 && deepest instanceof Error && deepest.cause !== undefined;
-    depth++
-  ) {
-    deepest = deepest.cause;
-  }
-  return messageOf(deepest);
+  const chain = causesOf(error);
+  const innermost = chain.at(-1);
+  return messageOf(tryRead(() => innermost?.cause) ?? innermost ?? error);
 }
+
+/** Maximum number of errors to read, because an error may contain itself. */
+const MAX_SYSTEM_ERRORS = 100;
 
 interface SystemError {
   readonly code?: string | undefined;
@@ -339,16 +338,26 @@ function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boo
 /**
  * Returns the system errors behind an error. `fetch` throws a generic TypeError. There may be one error per IP address.
  */
-function systemErrors(error: unknown): readonly SystemError[] {
-  for (let at: unknown = error; typeof at === "object" && at !== null; ) {
-    if ("errors" in at && Array.isArray(at.errors) && at.errors.length > 0) {
-      return at.errors.flatMap(systemErrors);
-    }
-    if ("code" in at && typeof at.code === "string") {
-      const syscall = "syscall" in at && typeof at.syscall === "string" ? at.syscall : undefined;
-      return [{ code: at.code, syscall }];
-    }
-    at = "cause" in at ? at.cause : undefined;
+function systemErrors(error: unknown, seen: Set<unknown> = new Set()): readonly SystemError[] {
+  if (typeof error !== "object" || error === null) return [];
+  if (seen.has(error) || seen.size >= MAX_SYSTEM_ERRORS) return [];
+  seen.add(error);
+  const { errors, code, syscall, cause } = tryRead(() => fieldsOf(error)) ?? {};
+  if (Array.isArray(errors) && errors.length > 0) {
+    return errors.flatMap((one: unknown) => systemErrors(one, seen));
   }
-  return [];
+  if (typeof code !== "string") return systemErrors(cause, seen);
+  return [{ code, syscall: typeof syscall === "string" ? syscall : undefined }];
+}
+
+interface ErrorFields {
+  readonly errors?: unknown;
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly cause?: unknown;
+}
+
+/** Reads fields that may be inherited. */
+function fieldsOf({ errors, code, syscall, cause }: ErrorFields): ErrorFields {
+  return { errors, code, syscall, cause };
 }

@@ -9,7 +9,7 @@ import {
   TIME_LIMIT,
 } from "../core/option-checks.ts";
 import { aboutEvent, headerOfEvent } from "../core/trace.ts";
-import { type ErrorCode, ServiceBotError } from "../errors.ts";
+import { type ErrorCode, isError, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Breaker, type CircuitStatus, type Pass } from "./breaker.ts";
 import { ApiError, NetworkError, timedOut, unreachable } from "./errors.ts";
@@ -160,7 +160,9 @@ export class Http {
       const { value, date } = await this.#sendUntil(endsAt, request, first, either);
       return { value: check(answer, value, request.name), date };
     } catch (error) {
-      if (error instanceof ServiceBotError) throw await this.#probe.explain(error, either);
+      if (isError(error) && error instanceof ServiceBotError) {
+        throw await this.#probe.explain(error, either);
+      }
       if (signal?.aborted) throw signal.reason;
       if (!deadline.signal.aborted) throw error;
       throw timedOut(request.name, this.#baseUrl, this.timeoutMs, error);
@@ -300,7 +302,7 @@ export class Http {
       return { value: await readAnswer(response, request, date ?? this.#clock.now()), date };
     } catch (thrown) {
       const error = signal.aborted ? thrown : this.#explain(thrown, request);
-      if (error instanceof ServiceBotError) code = error.code;
+      if (isError(error) && error instanceof ServiceBotError) code = error.code;
       throw error;
     } finally {
       if (channels.request.hasSubscribers) {
@@ -312,6 +314,8 @@ export class Http {
   }
 
   #explain(thrown: unknown, { name, operation }: ApiRequest): ServiceBotError {
+    // The `fetch` option may throw any value, even one that cannot be read.
+    if (!isError(thrown)) return unreachable(name, this.#baseUrl, thrown);
     if (thrown instanceof ApiError) return withTokenRefused(thrown, operation);
     if (thrown instanceof ServiceBotError) return thrown;
     return unreachable(name, this.#baseUrl, thrown);

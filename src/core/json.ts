@@ -55,7 +55,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-/** Returns the strings in a value, at any depth and in any order. */
+/** Returns the strings in a value, at any depth, in the order in which JSON would write them. */
 export function textsIn(value: unknown): string[] {
   const texts: string[] = [];
   const seen = new Set<unknown>();
@@ -65,7 +65,7 @@ export function textsIn(value: unknown): string[] {
     if (typeof next === "string") texts.push(next);
     if (typeof next !== "object" || next === null || seen.has(next)) continue;
     seen.add(next);
-    for (const inner of Object.values(next)) left.push(inner);
+    for (const inner of Object.values(next).reverse()) left.push(inner);
   }
   return texts;
 }

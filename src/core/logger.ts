@@ -3,8 +3,8 @@ import {
   type DestinationStream,
   type LoggerOptions as PinoOptions,
   pino,
-  stdSerializers,
 } from "pino";
+import { causesOf, isError, messageOf, tryRead, UNREADABLE } from "../errors.ts";
 import { isShown, printableText, REDACTED, scrubber, showError } from "./safe-text.ts";
 
 /** A pino logger. */
@@ -58,6 +58,14 @@ export function createLogger(options: LoggerOptions): Logger {
       formatters: { level: (label) => ({ level: label }), log: hideFields },
       hooks: {
         streamWrite: (line) => printableText(scrub(line)),
+        logMethod(given, method) {
+          try {
+            if (!given.some(isNotJson)) return void Reflect.apply(method, this, given);
+          } catch {
+            // A getter or a proxy of a handler threw. Its log call must not end the run.
+          }
+          Reflect.apply(method, this, readable(given));
+        },
       },
     },
     options.destination ?? pino.destination({ fd: 1, sync: true }),
@@ -67,10 +75,13 @@ export function createLogger(options: LoggerOptions): Logger {
   const hiding = {
     child(bindings: Bindings, options?: ChildOptions): unknown {
       const own = options === undefined ? [] : [hideAfter(options)];
-      return Reflect.apply(child, this, [hideFields(bindings), ...own]);
+      const create = (given: Bindings) => Reflect.apply(child, this, [hideFields(given), ...own]);
+      return tryRead(() => create(bindings)) ?? create(readableFields(bindings));
     },
     setBindings(bindings: Bindings): void {
-      Reflect.apply(setBindings, this, [hideFields(bindings)]);
+      const set = (given: Bindings) =>
+        Reflect.apply(setBindings, this, [hideFields(given)]) ?? true;
+      if (tryRead(() => set(bindings)) !== true) set(readableFields(bindings));
     },
   };
   return Object.assign(log, hiding);
@@ -112,6 +123,38 @@ function hide(
   return copy ?? fields;
 }
 
+/** Returns whether pino would write the value as something that is not JSON. */
+function isNotJson(value: unknown): boolean {
+  return typeof value === "symbol" || typeof value === "function";
+}
+
+/** Returns the arguments of a log call without what cannot be read. */
+function readable([first, ...rest]: readonly unknown[]): [object, ...string[]] {
+  if (isObject(first)) return [readableFields(first), ...rest.map(readableText)];
+  return [{}, ...[first, ...rest].map(readableText)];
+}
+
+function readableText(value: unknown): string {
+  return isError(value) ? messageOf(value) : (tryRead(() => String(value)) ?? UNREADABLE);
+}
+
+function readableFields(record: object): Record<string, unknown> {
+  if (isError(record)) return { err: showError(record) };
+  const names = tryRead(() => Object.keys(record)) ?? [];
+  return Object.fromEntries(names.map((name) => [name, readableField(record, name)]));
+}
+
+function readableField(record: object, name: string): unknown {
+  const value: unknown = tryRead(() => Reflect.get(record, name));
+  if (isError(value)) return showError(value);
+  if (isObject(value)) return tryRead(() => JSON.parse(JSON.stringify(value))) ?? UNREADABLE;
+  return typeof value === "symbol" ? String(value) : value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 type ChildOptions = Pick<PinoOptions, "serializers" | "formatters">;
 
 /** Hides the fields in what a child's own serializers and formatters return. */
@@ -141,8 +184,14 @@ function hideAfter(options: ChildOptions): ChildOptions {
  */
 function loggedError(thrown: unknown): unknown {
   if (isShown(thrown)) return hideInside(thrown);
-  const shown = showError(thrown, (text) => text);
-  if (!(thrown instanceof Error)) return shown;
-  const { message, stack } = stdSerializers.err(thrown);
-  return { ...shown, message, stack };
+  const shown = showError(thrown);
+  const chain = causesOf(thrown).map((error) => showError(error));
+  if (chain.length < 2) return shown;
+  return {
+    ...shown,
+    message: chain.map(({ message }) => message).join(": "),
+    stack: chain.map(({ type, message, stack = `${type}: ${message}` }) => stack).join(CAUSED_BY),
+  };
 }
+
+const CAUSED_BY = "\ncaused by: ";

@@ -1,3 +1,5 @@
+import { messageOf } from "../errors.ts";
+
 /**
  * Maximum nesting depth. JSON.stringify with a replacer overflows the stack from about 2,000 levels, and other versions
  * of Node may have less stack.
@@ -17,7 +19,7 @@ export function toLosslessJson(value: unknown): string | undefined {
     return JSON.stringify(value, refuseLosses());
   } catch (error) {
     // Keep only the first line, because Node draws cycles on the following lines.
-    throw error instanceof Error ? new TypeError(error.message.split("\n")[0]) : error;
+    throw new TypeError(messageOf(error).split("\n")[0]);
   }
 }
 

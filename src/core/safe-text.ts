@@ -1,3 +1,5 @@
+import { isError, messageOf, tryRead } from "../errors.ts";
+
 export const REDACTED = "[redacted]";
 
 /**
@@ -35,30 +37,65 @@ export interface ShownError {
   readonly stack?: string;
 }
 
-/** Describes a thrown value, with `scrub` applied to every text. */
-export function showError(error: unknown, scrub: (text: string) => string): ShownError {
-  if (!(error instanceof Error))
-    return withoutPrototype({ type: typeof error, message: textOf(error, scrub) });
-  const code = "code" in error && typeof error.code === "string" ? { code: scrub(error.code) } : {};
-  const stack = error.stack === undefined ? {} : { stack: scrubStack(error, scrub) };
+/**
+ * Maximum length of each text of a shown error, in characters. A longer message would fill the log, and take long to
+ * redact.
+ */
+const MAX_SHOWN_LENGTH = 16_384;
+
+/** Maximum length of a value to redact, in characters. A value that is cut off is not recognized, so it is dropped. */
+const MAX_REDACTED_LENGTH = 65_536;
+
+/**
+ * Describes a thrown value, with `scrub` applied to every text. A field that cannot be read is omitted, or shown as
+ * unreadable.
+ */
+export function showError(
+  error: unknown,
+  scrub: (text: string) => string = (text) => text,
+): ShownError {
+  const redact = (text: string) => redactBeginning(text, scrub);
+  if (!isError(error)) {
+    const message = tryRead(() => String(error)) ?? "";
+    return withoutPrototype({ type: typeof error, message: redact(message) });
+  }
+  const [name, code, stack] = [
+    textIn(error, "name"),
+    textIn(error, "code"),
+    textIn(error, "stack"),
+  ];
   return withoutPrototype({
-    type: scrub(error.name),
-    message: scrub(error.message),
-    ...code,
-    ...stack,
+    type: redact(name ?? "Error"),
+    message: redact(messageOf(error)),
+    ...(code === undefined ? {} : { code: redact(code) }),
+    ...(stack === undefined ? {} : { stack: scrubStack(stack, messageOf(error), redact) }),
   });
+}
+
+/** Returns a field, or `undefined` if it is not a string or cannot be read. */
+function textIn(error: Error, name: string): string | undefined {
+  const value = tryRead(() => Reflect.get(error, name));
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Redacts a text, and cuts it to the maximum length. */
+function redactBeginning(text: string, scrub: (text: string) => string): string {
+  const longest = MAX_SHOWN_LENGTH + MAX_REDACTED_LENGTH;
+  const redacted = scrub(text.slice(0, longest));
+  const whole = text.length > longest ? redacted.slice(0, -MAX_REDACTED_LENGTH) : redacted;
+  return whole.slice(0, MAX_SHOWN_LENGTH);
 }
 
 /** Matches a stack frame: the function's name, which may come from a user's text, and the location. */
 const FRAME = /^( +at .*?)(\(?(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()]*:\d+:\d+\)?)$/;
 
 /** Leaves the paths in stack frames unchanged, because a word from a user's text may occur in a path by chance. */
-function scrubStack({ stack = "", message }: Error, scrub: (text: string) => string): string {
+function scrubStack(stack: string, message: string, scrub: (text: string) => string): string {
   // A line of the message may look like a frame, so only the lines below the message are treated as frames.
   const at = stack.indexOf(`${message}\n`);
   if (at === -1) return scrub(stack);
   const end = at + message.length;
-  const frames = stack.slice(end).split("\n");
+  const frames = stack.slice(end, end + MAX_SHOWN_LENGTH).split("\n");
   const scrubbed = frames.map((line) => {
     const [, name, place] = FRAME.exec(line) ?? [];
     return name === undefined || place === undefined ? scrub(line) : scrub(name) + place;
@@ -73,16 +110,8 @@ function withoutPrototype(error: ShownError): ShownError {
 
 /** Returns whether {@link showError} created the value. */
 export function isShown(value: unknown): value is ShownError {
-  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null;
-}
-
-/** Returns "" for a thrown value that cannot be converted to a string. */
-function textOf(thrown: unknown, scrub: (text: string) => string): string {
-  try {
-    return scrub(String(thrown));
-  } catch {
-    return "";
-  }
+  if (typeof value !== "object" || value === null) return false;
+  return tryRead(() => Object.getPrototypeOf(value)) === null;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ServiceBotError, tryRead, UNREADABLE } from "../errors.ts";
 import { textsIn } from "./json.ts";
 import { scrubber } from "./safe-text.ts";
 
@@ -78,33 +79,60 @@ export function validateNow<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Validated<Output> | undefined {
-  const result = schema["~standard"].validate(value);
-  if (!("then" in result)) return read(result, value);
+  const result: unknown = schema["~standard"].validate(value);
+  const isAsynchronous = tryRead(() => typeof Object(result).then) === "function";
+  if (!isAsynchronous) return read(result as SchemaResult<Output>, value);
   // Nothing waits for the promise, so its rejection must not end the process.
-  result.then(undefined, () => undefined);
+  Promise.resolve(result).catch(() => undefined);
   return undefined;
 }
 
+/** @throws {ServiceBotError} INVALID_OPTION if the schema does not follow Standard Schema */
 function read<Output>(result: SchemaResult<Output>, value: unknown): Validated<Output> {
-  if (result.issues === undefined) return { ok: true, value: result.value };
-  const problems = result.issues.slice(0, MAX_PROBLEMS).map((issue) => problemOf(issue, value));
+  const issues = issuesOf(result);
+  if (issues === undefined)
+    return { ok: true, value: (result as { readonly value: Output }).value };
+  const scrub = scrubber(textsIn(value));
+  const problems = issues
+    .slice(0, MAX_PROBLEMS)
+    .map((issue) => tryRead(() => problemOf(issue, scrub)) ?? `$: ${UNREADABLE}`);
   return { ok: false, problem: problems.join("; ") };
+}
+
+/** Distinguishes a result without issues from one whose issues cannot be read. */
+const NONE = Symbol();
+
+/**
+ * Returns the issues of a validation, or `undefined` if it succeeded.
+ *
+ * @throws {ServiceBotError} INVALID_OPTION if the schema does not follow Standard Schema
+ */
+function issuesOf(result: unknown): readonly SchemaIssue[] | undefined {
+  if (typeof result === "object" && result !== null) {
+    // The list may be inherited, as it is in arktype.
+    const issues: unknown = tryRead(() => Reflect.get(result, "issues") ?? NONE);
+    if (issues === NONE) return undefined;
+    if (Array.isArray(issues)) return issues;
+  }
+  throw new ServiceBotError(
+    "INVALID_OPTION",
+    "A schema must return an object with value or with a list of issues, as Standard Schema (v1) specifies.",
+  );
 }
 
 export function isSchema(value: unknown): value is StandardSchemaV1 {
   const isHolder = (typeof value === "object" && value !== null) || typeof value === "function";
-  if (!isHolder || !("~standard" in value)) return false;
-  const standard: { readonly validate?: unknown } = { ...Object(value["~standard"]) };
-  return typeof standard.validate === "function";
+  if (!isHolder) return false;
+  return tryRead(() => typeof Object(Reflect.get(value, "~standard")).validate) === "function";
 }
 
-/** Redacts the value's strings, because users may have written them and a library's message may quote them. */
-function problemOf({ message, path = [] }: SchemaIssue, value: unknown): string {
+/** @param scrub redacts the value's strings, because users may have written them and a message may quote them */
+function problemOf({ message, path = [] }: SchemaIssue, scrub: (text: string) => string): string {
   const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
   const place = keys.map((key) => {
     if (typeof key === "number") return `[${key}]`;
     const name = String(key);
     return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
   });
-  return `$${place.join("")}: ${scrubber(textsIn(value))(message)}`;
+  return `$${place.join("")}: ${scrub(message)}`;
 }

@@ -210,16 +210,16 @@ export class Lanes {
    * an outage caused the failure, the event is released for a later run, because otherwise the user would get no reply.
    */
   async #runBoundary(lane: LaneRun, run: Run, dead: DeadOutcome): Promise<Outcome> {
-    const boundary = run.boundary(dead.error);
-    if (boundary === undefined) return dead;
     const { claim, abort } = lane;
     const policy = this.#policyFor(claim);
-    // The bot stopped, or the lease was lost, while the observers ran.
-    if (abort.aborted && abort.reason !== dead.error) {
-      return decideOutcome(abort.reason, claim.attempt, policy);
-    }
-    lane.abort = this.#abortFor(claim);
     try {
+      const boundary = run.boundary(dead.error);
+      if (boundary === undefined) return dead;
+      // The bot stopped, or the lease was lost, while the observers ran.
+      if (abort.aborted && abort.reason !== dead.error) {
+        return decideOutcome(abort.reason, claim.attempt, policy);
+      }
+      lane.abort = this.#abortFor(claim);
       const options = { ...this.#runOptionsFor(claim), handler: boundary };
       return { ...dead, effects: await new Run(claim, lane.abort, options).execute() };
     } catch (failure) {

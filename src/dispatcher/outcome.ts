@@ -9,23 +9,25 @@ import {
   WRITE_ATTEMPTS,
 } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { type ShownError, scrubber, showError } from "../core/safe-text.ts";
+import { type ShownError, showError } from "../core/safe-text.ts";
 import { traceIdOf } from "../core/trace.ts";
 import {
   type ErrorCode,
   findCause,
   GiveUp,
+  isError,
   LoopHeld,
   RetryLater,
   ServiceBotError,
+  tryRead,
 } from "../errors.ts";
 import { placeOf } from "../events/own.ts";
-import { textsOf } from "../events/parse.ts";
+import { scrubberOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { SkipReason } from "../inbox/admin.ts";
 import type { Effects } from "../inbox/effects.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
-import { channels, type WorkMessages } from "../observe/channels.ts";
+import { channels, definedError, type WorkMessages } from "../observe/channels.ts";
 import type { Conflicts } from "./conflicts.ts";
 
 /** Outcome of a run. All times are in ms. */
@@ -134,7 +136,7 @@ function causeWith(error: unknown, code: ErrorCode): Error | undefined {
 
 /** Errors of other libraries may use the same codes. */
 function isOurs(error: unknown, code: ErrorCode): error is ServiceBotError {
-  return error instanceof ServiceBotError && error.code === code;
+  return tryRead(() => error instanceof ServiceBotError && error.code === code) === true;
 }
 
 export interface OutcomeOptions {
@@ -239,7 +241,7 @@ function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
   work.outcome = outcome.kind;
   // An event that is released for later did not cause the failure.
   const isFailure = outcome.kind === "retry" || outcome.kind === "dead";
-  work.error = isFailure ? outcome.error : undefined;
+  work.error = isFailure ? definedError(outcome.error) : undefined;
 }
 
 function isConflict(outcome: Outcome): boolean {
@@ -326,8 +328,8 @@ function publish(
     ms,
     retryInMs: "delayMs" in outcome ? outcome.delayMs : undefined,
     error,
-    ...placeOf(handled?.payload ?? {}),
-    isLoopHeld: "error" in outcome && outcome.error instanceof LoopHeld,
+    ...tryRead(() => placeOf(handled?.payload ?? {})),
+    isLoopHeld: "error" in outcome && isError(outcome.error) && outcome.error instanceof LoopHeld,
   });
   if (held) return;
   channels["lease-lost"].publish({ bot, what: outcome.kind === "lost" ? "run" : "result" });
@@ -339,14 +341,14 @@ export function describeError(
   event: AnyEvent | undefined,
   scrub: OutcomeOptions["scrub"],
 ): ShownError {
-  const hide = scrubber(event === undefined ? [] : textsOf(event));
+  const hide = event === undefined ? (text: string) => text : scrubberOf(event);
   return showError(error, (text) => hide(scrub(text)));
 }
 
 /** Returns a dead letter's error text. `service-bot inbox` groups dead letters by the class and code in this text. */
 function errorText(error: unknown, { type, code = "", message }: ShownError): string {
   // The names of these two errors already contain their code.
-  const isNamed = error instanceof GiveUp || error instanceof RetryLater;
+  const isNamed = isError(error) && (error instanceof GiveUp || error instanceof RetryLater);
   const what = !isNamed && CODE.test(code) ? `${type} ${code}` : type;
   return `${what}: ${message}`.slice(0, MAX_ERROR_CHARACTERS);
 }

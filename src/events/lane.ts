@@ -1,7 +1,7 @@
 import type { Logger } from "../core/logger.ts";
-import { scrubber, showError } from "../core/safe-text.ts";
+import { showError } from "../core/safe-text.ts";
 import { idText } from "./id.ts";
-import { textsOf } from "./parse.ts";
+import { scrubberOf } from "./parse.ts";
 import type { AnyEvent } from "./types.ts";
 
 /** Returns an event's lane. Events in the same lane are handled in order, one at a time. */
@@ -42,7 +42,7 @@ export function safeLane(laneOf: LaneOption, log: Logger): LaneOf {
         "the lane option returned neither a string nor undefined; using the default lane",
       );
     } catch (thrown) {
-      const err = showError(thrown, scrubber(textsOf(event)));
+      const err = showError(thrown, scrubberOf(event));
       log.error({ err, event: event.id }, "the lane option threw; using the default lane");
     }
     return defaultLane(event);

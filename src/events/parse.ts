@@ -1,5 +1,6 @@
 import { parseJson, textsIn } from "../core/json.ts";
-import { ServiceBotError } from "../errors.ts";
+import { REDACTED, scrubber } from "../core/safe-text.ts";
+import { ServiceBotError, tryRead } from "../errors.ts";
 import { idText } from "./id.ts";
 import { isOwn } from "./own.ts";
 import type {
@@ -107,6 +108,12 @@ export function textsOf(event: AnyEvent): string[] {
   const texts = typeof excerpt === "string" ? [excerpt] : [];
   // A timer's data often contains text that a user wrote.
   return isOwn(event.type) ? [...texts, ...textsIn(data)] : texts;
+}
+
+/** Creates a function that redacts an event's texts. It redacts any text if a handler has made the event unreadable. */
+export function scrubberOf(event: AnyEvent): (text: string) => string {
+  const texts = tryRead(() => textsOf(event));
+  return texts === undefined ? () => REDACTED : scrubber(texts);
 }
 
 // Section 6 of the platform document names a payload's fields but not their types, so only the fields that handlers

@@ -350,12 +350,17 @@ async function trace<M extends WorkMessage, T>(
   try {
     return await start.runStores(message, () => (message.around ?? call)(run));
   } catch (thrown) {
-    message.error = thrown;
+    message.error = definedError(thrown);
     error.publish(message);
     throw thrown;
   } finally {
     asyncEnd.publish(message);
   }
+}
+
+/** Replaces a thrown `undefined`, because work without an error has succeeded. */
+export function definedError(thrown: unknown): unknown {
+  return thrown === undefined ? "undefined" : thrown;
 }
 
 function call<T>(work: () => T): T {

@@ -14,6 +14,7 @@ import {
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/manifest.ts";
 import { spanIn, traceIdOf, traceOf } from "../core/trace.ts";
+import { tryRead } from "../errors.ts";
 import { type BatchMessage, type RunOutcome, type WorkMessages, works } from "./channels.ts";
 
 /** Must not contain secrets or users' text. */
@@ -71,8 +72,9 @@ class SpanMaker {
 
   /** Returns a function that unsubscribes. */
   follow<M extends Message>(channel: TracingChannel<unknown, M>, shape: SpanShape<M>): () => void {
-    const start = (message: unknown) => this.#start(message as M, shape);
-    const asyncEnd = (message: unknown) => this.#end(message as M, shape);
+    // Node would end the process if a subscriber threw, even if only the SDK is broken.
+    const start = (message: unknown) => tryRead(() => this.#start(message as M, shape));
+    const asyncEnd = (message: unknown) => tryRead(() => this.#end(message as M, shape));
     channel.start.subscribe(start);
     channel.asyncEnd.subscribe(asyncEnd);
     return () => {
@@ -211,8 +213,11 @@ const PLAIN = /^[\w.:-]{1,64}$/;
 
 function typeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return typeof error;
-  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
-  const plain = [code, name].find((word) => typeof word === "string" && PLAIN.test(word));
+  const words = [
+    tryRead(() => Reflect.get(error, "code")),
+    tryRead(() => Reflect.get(error, "name")),
+  ];
+  const plain = words.find((word) => typeof word === "string" && PLAIN.test(word));
   return String(plain ?? "Error");
 }
 

@@ -1,5 +1,6 @@
 import { ApiError, outageOf } from "../client/errors.ts";
 import { backoff, type Clock, type Random, sleep } from "../core/clock.ts";
+import { showError } from "../core/safe-text.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
 import { channels } from "../observe/channels.ts";
 import type { DeliveredEvents, SavedSnapshot, SharedPeers, Term } from "./leader.ts";
@@ -321,7 +322,9 @@ export class Poller {
     // The bot author's function may throw or reject. Neither may end the loop or the process.
     Promise.resolve()
       .then(() => onSwitch?.(to, reason))
-      .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));
+      .catch((thrown: unknown) => {
+        log.error({ err: showError(thrown) }, "the onSwitch option failed");
+      });
   }
 
   #asConfigured(state: ModeState): ModeState {

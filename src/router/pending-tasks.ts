@@ -1,3 +1,5 @@
+import { isError, tryRead } from "../errors.ts";
+
 /** A promise that records whether it was awaited. */
 class WatchedPromise<T> extends Promise<T> {
   // `then` must return an ordinary promise.
@@ -62,14 +64,22 @@ async function withCaller<T>(work: () => Promise<T>, caller: { stack?: string })
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Error && error.stack !== undefined && !completed.has(error)) {
+    if (isError(error) && !completed.has(error)) {
       completed.add(error);
-      // Read the stack only now, because formatting it is slow. A frozen error stays unchanged.
-      const frames = caller.stack?.replace(/^.*\n/, "\n") ?? "";
-      Reflect.set(error, "stack", error.stack + frames);
+      // A frozen or unreadable error stays unchanged.
+      tryRead(() => addFrames(error, caller));
     }
     throw error;
   }
+}
+
+function addFrames(error: Error, caller: { readonly stack?: string }): void {
+  const { stack } = error;
+  // An application may replace stacks with objects.
+  if (typeof stack !== "string") return;
+  // Read the caller's stack only now, because formatting it is slow.
+  const frames = caller.stack?.replace(/^.*\n/, "\n") ?? "";
+  Reflect.set(error, "stack", stack + frames);
 }
 
 /** Resolves when the promise has settled. Bypasses the `then` above, because this wait does not count as an `await`. */

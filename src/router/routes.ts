@@ -1,10 +1,10 @@
 import type { CronPattern } from "../core/cron.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { refuseProblems } from "../core/option-checks.ts";
-import { scrubber, showError } from "../core/safe-text.ts";
+import { showError } from "../core/safe-text.ts";
 import { ServiceBotError } from "../errors.ts";
 import { timerType } from "../events/own.ts";
-import { isEventType, textsOf } from "../events/parse.ts";
+import { isEventType, scrubberOf } from "../events/parse.ts";
 import { type Chain, inOrder, type Module, type Route, wrap } from "./chain.ts";
 import type { Context } from "./context.ts";
 import type { Boundary, ErrorObserver, Middleware } from "./handler.ts";
@@ -257,7 +257,7 @@ async function notify(observer: ErrorObserver, error: unknown, context: Context)
     await observer(error, context);
   } catch (thrown) {
     // The error may quote the user's message, which must not be logged.
-    const err = showError(thrown, scrubber(textsOf(context.event)));
+    const err = showError(thrown, scrubberOf(context.event));
     context.log.error({ err }, "an onError observer failed");
   }
 }

@@ -1,5 +1,5 @@
 import { ApiError, NetworkError } from "../client/errors.ts";
-import { codeOf, findCause, RetryLater, ServiceBotError } from "../errors.ts";
+import { causesOf, codeOf, RetryLater, ServiceBotError, tryRead } from "../errors.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { mayBeAlike } from "./fingerprint.ts";
 import type { Intent, Search, ShownEffect } from "./step.ts";
@@ -96,11 +96,13 @@ const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Returns the certainty that an error implies. The least certain of its causes decides. */
 export function effectCertainty(error: unknown): EffectCertainty {
-  const evidence = findCause(error, isEvidence);
-  if (evidence === undefined) return "absent";
-  const own = certaintyOf(evidence);
-  const below = evidence.cause === undefined ? "absent" : effectCertainty(evidence.cause);
-  return own === "in flight" || below === "absent" ? own : below;
+  let certainty: EffectCertainty = "absent";
+  for (const at of causesOf(error).toReversed()) {
+    if (tryRead(() => isEvidence(at)) !== true) continue;
+    const own = tryRead(() => certaintyOf(at)) ?? "in flight";
+    if (own === "in flight" || certainty === "absent") certainty = own;
+  }
+  return certainty;
 }
 
 function certaintyOf(error: Error): EffectCertainty {
@@ -111,7 +113,7 @@ function certaintyOf(error: Error): EffectCertainty {
   return GATEWAY_STATUSES.has(error.status) ? "in flight" : "ended";
 }
 
-function isEvidence(error: Error): error is Error {
+function isEvidence(error: Error): boolean {
   if (error instanceof NetworkError || error instanceof ApiError || isBrokenOff(error)) return true;
   return error instanceof ServiceBotError && error.code === "API_INVALID_RESPONSE";
 }

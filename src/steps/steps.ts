@@ -1,9 +1,8 @@
 import type { Clock } from "../core/clock.ts";
 import { checkRunItems } from "../core/run-limits.ts";
-import { scrubber } from "../core/safe-text.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
-import { textsOf } from "../events/parse.ts";
+import { scrubberOf } from "../events/parse.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
 import { differs, placeOf } from "./fingerprint.ts";
@@ -233,7 +232,7 @@ class JobSteps implements StepRunner {
     try {
       effect = await step.run();
     } catch (error) {
-      throw await this.#recordFailure(step, error);
+      throw (await this.#recordFailure(step, error)).error;
     }
     return { ...effect, result: await this.#records.finish(step.name, effect) };
   }
@@ -250,24 +249,27 @@ class JobSteps implements StepRunner {
     }
   }
 
-  /** Records how certain it is that the effect did not happen. Returns the error to throw to the handler. */
-  async #recordFailure(step: Step<unknown>, error: unknown): Promise<unknown> {
+  /**
+   * Records how certain it is that the effect did not happen. Returns the error to throw to the handler, in an object
+   * because a promise would resolve with an error that has a `then` method.
+   */
+  async #recordFailure(step: Step<unknown>, error: unknown): Promise<{ readonly error: unknown }> {
     const { claim, signal } = this.#job;
     // The abort may have interrupted the request, so the next run searches for the effect.
-    if (signal.aborted) return error;
+    if (signal.aborted) return { error };
     const certainty = effectCertainty(error);
     if (certainty === "absent") {
       await this.#records.markAbsent(step.name);
       if (step.subject !== undefined) await this.#subject?.release();
-      return error;
+      return { error };
     }
     if (certainty === "ended") {
       this.#process.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
     }
-    if (step.search !== undefined || step.repeatable) return error;
+    if (step.search !== undefined || step.repeatable) return { error };
     const name = displayName(step.name);
     const reason = `The step "${name}" failed, and it is unknown whether it took effect (${messageOf(error)}).`;
-    return ownStepUncertain(reason, claim.id, error);
+    return { error: ownStepUncertain(reason, claim.id, error) };
   }
 
   /** Searches for an uncertain step's effect. Resolves to `undefined` if the step must run again. */
@@ -334,7 +336,7 @@ class JobSteps implements StepRunner {
 
   /** Returns the step's name without users' texts. */
   #scrubbedName({ name }: Step<unknown>): string {
-    return scrubber(textsOf(this.#job.event))(displayName(name));
+    return scrubberOf(this.#job.event)(displayName(name));
   }
 }
 

@@ -4,6 +4,7 @@ import { ApiError, Client, NetworkError } from "../faces/client.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { reservePort } from "../support/reserve-port.ts";
+import { unreadable } from "../support/unreadable.ts";
 import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
 
 async function apiError(respond: Responder): Promise<ApiError> {
@@ -459,4 +460,14 @@ describe("a signal", () => {
     const { client } = await serve(json(200, { username: "bot" }));
     expect(await client.me({ signal: new AbortController().signal })).toEqual({ username: "bot" });
   });
+});
+
+test.each(Object.entries(unreadable))("the fetch option may throw %s", async (_name, value) => {
+  const client = new Client({
+    retries: 0,
+    baseUrl: "http://platform.test",
+    apiKey,
+    fetch: () => Promise.reject(value()),
+  });
+  expect(await rejection(client.me())).toMatchObject({ code: "API_UNREACHABLE", sent: true });
 });

@@ -10,7 +10,9 @@ import {
   scrubber,
   showError,
 } from "../faces/core.ts";
+import { codeOf, findCause, hasCode, messageOf } from "../faces/errors.ts";
 import { FORBIDDEN, hostileText } from "../support/hostile-text.ts";
+import { unreadable } from "../support/unreadable.ts";
 
 const secret = "whsec_canary_3f9a";
 const apiKey = "key-canary-77b1";
@@ -339,4 +341,41 @@ describe("the field err of a line", () => {
     own.error({ err: showError(new TypeError("no way"), (text) => text) }, "x");
     expect(JSON.parse(lines[0] ?? "").err).toMatchObject({ type: "TypeError", message: "no way" });
   });
+});
+
+describe.each(Object.entries(unreadable))("%s", (_name, value) => {
+  test("is logged in one line, in any place", () => {
+    const { log, lines } = logger();
+    const info = (...given: readonly unknown[]) => Reflect.apply(log.info, log, given);
+    info({ err: value(), kept: 1 }, "x");
+    info({ value: value(), kept: 1 }, "x");
+    info({ inside: { value: value() }, kept: 1 }, "x");
+    info("%s %o %j %d", value(), value(), value(), value());
+    info(value(), "x");
+    info({}, value());
+    log.child({ value: value(), kept: 1 }).info("x");
+    expect(lines).toHaveLength(7);
+    const records = lines.map((line) => JSON.parse(line));
+    expect(records.map(({ kept }) => kept)).toEqual([1, 1, 1, undefined, undefined, undefined, 1]);
+  });
+
+  test("is shown as an error, with texts of limited length", () => {
+    const shown = showError(value(), scrubber([secret]));
+    for (const text of Object.values(shown)) {
+      expect(text).toBeTypeOf("string");
+      expect(text.length).toBeLessThan(100_000);
+    }
+    expect(messageOf(value())).toBeTypeOf("string");
+    expect(codeOf(value())).toBeTypeOf("string");
+    expect(hasCode(value(), "E")).toBe(false);
+    expect(findCause(value(), (at): at is TypeError => at instanceof TypeError)).toBeUndefined();
+  });
+});
+
+test("a secret at the end of what is shown of a long error is hidden, however it is cut", () => {
+  const scrub = scrubber([secret]);
+  for (const length of [16_380, 81_910, 81_915, 100_000]) {
+    const shown = showError(new Error("x".repeat(length) + secret.repeat(9_000)), scrub);
+    expect(JSON.stringify(shown)).not.toContain(secret.slice(0, 6));
+  }
 });

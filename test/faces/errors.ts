@@ -1,6 +1,8 @@
 export {
   ConfigError,
+  codeOf,
   type ErrorCode,
+  findCause,
   GiveUp,
   hasCode,
   LoopHeld,

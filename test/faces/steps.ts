@@ -1,5 +1,5 @@
 export { placeOf, refOf } from "../../src/steps/fingerprint.ts";
-export { reconcile } from "../../src/steps/reconcile.ts";
+export { effectCertainty, reconcile } from "../../src/steps/reconcile.ts";
 export { RestoreWindow } from "../../src/steps/restore.ts";
 export type {
   Candidates,

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { StandardSchemaV1 } from "../faces/core.ts";
 import { isSchema, validate } from "../faces/core.ts";
 import { Router, routesOf } from "../faces/router.ts";
+import { unreadable } from "../support/unreadable.ts";
 import { fakeClient, jobFor, run } from "./support.ts";
 
 const { client } = fakeClient();
@@ -111,4 +112,44 @@ test("middleware of a handler with a schema has the checked payload, too", async
   );
   await run(router, jobFor("poll.closed", { question: "tea?" }), client);
   expect(seen).toEqual(["TEA?"]);
+});
+
+const answering = (validate: () => unknown): StandardSchemaV1 => ({
+  "~standard": { version: 1, vendor: "test", validate: validate as never },
+});
+
+test.each([
+  ["nothing", undefined],
+  ["null", null],
+  ["a text", "no"],
+  ["issues that are no list", { issues: "many" }],
+])("a schema that returns %s is an invalid option", async (_name, answer) => {
+  await expect(
+    validate(
+      answering(() => answer),
+      1,
+    ),
+  ).rejects.toMatchObject({ code: "INVALID_OPTION" });
+});
+
+test("issues may be inherited, as the issues of arktype are", async () => {
+  const inherited = Object.create({ issues: [{ message: "no" }] });
+  expect(
+    await validate(
+      answering(() => inherited),
+      1,
+    ),
+  ).toEqual({ ok: false, problem: "$: no" });
+});
+
+test.each(Object.entries(unreadable))("an issue may be %s, or contain it", async (_name, value) => {
+  const issues = [value(), { message: value() }, { message: "no", path: [value()] }];
+  for (const issue of issues) {
+    const result = await validate(
+      answering(() => ({ issues: [issue] })),
+      1,
+    );
+    expect(result).toMatchObject({ ok: false, problem: expect.stringMatching(/^\$/) });
+  }
+  expect(isSchema(value())).toBe(false);
 });

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError, NetworkError } from "../faces/client.ts";
 import { ServiceBotError } from "../faces/errors.ts";
+import { effectCertainty } from "../faces/steps.ts";
+import { unreadable } from "../support/unreadable.ts";
 import { died, IN_FLIGHT, nothing, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
@@ -201,3 +203,16 @@ test("a step that the process died in is not blamed on the step", async () => {
     /The previous run ended during the step "charge"/,
   );
 });
+
+test.each(Object.entries(unreadable))(
+  "an error with %s below says what it says",
+  (_name, value) => {
+    for (const error of [broke, reset]) {
+      const around = new Error("around", { cause: error });
+      Object.defineProperty(error, "cause", { value: value(), configurable: true });
+      expect(effectCertainty(around)).toBe("in flight");
+      Reflect.deleteProperty(error, "cause");
+    }
+    expect(effectCertainty(new Error("own", { cause: value() }))).toBe("absent");
+  },
+);

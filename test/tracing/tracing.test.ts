@@ -5,6 +5,7 @@ import { RetryLater } from "../../src/index.ts";
 import { first } from "../support/first.ts";
 import { kindOf } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { unreadable } from "../support/unreadable.ts";
 import { API_KEY, SECRET, World } from "./bot.ts";
 import { Spans } from "./spans.ts";
 
@@ -283,4 +284,27 @@ test("no span contains a message or a secret", async () => {
   }
   // Positive control: the platform did receive these values.
   expect(JSON.stringify(world.platform.calls)).toContain(answer);
+});
+
+test("an error that cannot be read ends its span, and not the process", async () => {
+  const world = new World();
+  const bot = await world.start(
+    (bot) =>
+      bot.on("dm.message", (ctx) =>
+        ctx.step("pay", () => {
+          const values = Object.values(unreadable);
+          throw values[ctx.attempt % values.length]?.();
+        }),
+      ),
+    { tracing: "on", maxAttempts: Object.keys(unreadable).length },
+  );
+  await world.deliver(bot, [world.message("one")]);
+  for (const _ of Object.keys(unreadable)) {
+    await bot.idle();
+    await world.clock.advance(1_000);
+  }
+  await bot.idle();
+  const runs = spans.named("process dm.message");
+  expect(runs).toHaveLength(Object.keys(unreadable).length);
+  expect(runs.every(({ failed }) => failed)).toBe(true);
 });
