@@ -5,14 +5,18 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { requireNode } from "./core/process.ts";
+import { environmentSecrets } from "./core/secret-scrubber.ts";
+import { uncaughtErrors } from "./core/uncaught.ts";
 import { messageOf } from "./errors.ts";
 
 const file = ".env";
 
+// Errors before the bot starts must not show the secrets either.
+uncaughtErrors.add({ secrets: () => environmentSecrets(process.env) });
 try {
   requireNode();
   if (existsSync(file)) loadEnvFile(file);
 } catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`);
+  process.stderr.write(`${uncaughtErrors.redact(messageOf(error))}\n`);
   process.exit(2);
 }

@@ -7,7 +7,7 @@ import type { Random } from "../core/clock.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
-import { scrubber } from "../core/safe-text.ts";
+import { secretScrubber } from "../core/secret-scrubber.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
@@ -75,11 +75,7 @@ interface Common extends Setup {
 export async function assemble(setup: Setup): Promise<Parts> {
   const { bot, config, options } = setup;
   const { random = Math.random } = options;
-  // Read the database's secrets from `process.env`, because the driver reads its password there even if the `env`
-  // option is set.
-  const ofDatabase = secretsOf(config.database, process.env);
-  const { apiKey, webhookSecrets, statusToken = [] } = config;
-  const secrets = [apiKey, ...webhookSecrets, statusToken, ...ofDatabase].flat();
+  const secrets = secretsIn(config);
   const log = withBotName(
     options.logger ?? createLogger({ level: config.logLevel, secrets }),
     options,
@@ -89,7 +85,7 @@ export async function assemble(setup: Setup): Promise<Parts> {
   try {
     const inbox = await openInbox(setup, log);
     try {
-      const scrub = scrubber(secrets);
+      const scrub = secretScrubber(secrets);
       return await wire({ ...setup, log, random, observers, inbox, scrub });
     } catch (error) {
       await inbox.close().catch((err: unknown) => log.error({ err }, "could not close the inbox"));
@@ -99,6 +95,17 @@ export async function assemble(setup: Setup): Promise<Parts> {
     observers.end();
     throw error;
   }
+}
+
+export function secretsIn({
+  apiKey,
+  webhookSecrets,
+  statusToken = [],
+  database,
+}: Config): string[] {
+  // Read the database's secrets from `process.env`, because the driver reads its password there even if the `env`
+  // option is set.
+  return [apiKey, ...webhookSecrets, statusToken, ...secretsOf(database, process.env)].flat();
 }
 
 function withBotName(log: Logger, { name }: BotOptions): Logger {

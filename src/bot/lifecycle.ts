@@ -5,13 +5,15 @@ import { showDatabase } from "../core/database-address.ts";
 import { type Listening, listen } from "../core/listen.ts";
 import { processOwners, requireNode, untilEnded } from "../core/process.ts";
 import { printableText } from "../core/safe-text.ts";
+import { environmentSecrets } from "../core/secret-scrubber.ts";
+import { uncaughtErrors } from "../core/uncaught.ts";
 import { checkInitialState } from "../effects/state-value.ts";
-import { ConfigError, ServiceBotError } from "../errors.ts";
+import { ConfigError, ServiceBotError, tryRead } from "../errors.ts";
 import { credentialsOf } from "../observe/credentials.ts";
 import { type BotOptions, defaults, type StartOptions } from "../options.ts";
 import { toNodeListener } from "../receiver/adapters.ts";
 import type { Routes } from "../router/routes.ts";
-import { assemble, createClient, type Parts } from "./assemble.ts";
+import { assemble, createClient, type Parts, secretsIn } from "./assemble.ts";
 import { logWarnings } from "./warnings.ts";
 
 /** Time for recording outcomes after the handlers' grace period, in ms. Outcomes not recorded by then are lost. */
@@ -76,6 +78,12 @@ export class Lifecycle {
     return this.#server?.url;
   }
 
+  /** The configuration may be invalid, so the environment's secrets count too. */
+  get #secrets(): string[] {
+    const configured = tryRead(() => secretsIn(this.config)) ?? [];
+    return [...configured, ...environmentSecrets(this.#options.env ?? process.env)];
+  }
+
   async start({ listen = true, standalone = listen }: StartOptions): Promise<void> {
     if (this.#starting !== undefined) {
       throw new ServiceBotError(
@@ -85,6 +93,10 @@ export class Lifecycle {
     }
     this.#starting = this.#start(listen, standalone);
     if (!standalone) return await this.#starting;
+    uncaughtErrors.add({
+      secrets: () => this.#secrets,
+      textsOf: (event) => (this.#parts === undefined ? [] : this.#parts.dispatcher.textsOf(event)),
+    });
     // Register before the bot is ready, because a supervisor may send a signal as soon as "ready" is logged.
     processOwners.add(() => this.stop());
     try {
@@ -254,7 +266,7 @@ export async function inStages(
  * this process stop first.
  */
 export function exitWith(error: ServiceBotError): Promise<void> {
-  process.stderr.write(`${printableText(error.message)}\n`);
+  process.stderr.write(`${printableText(uncaughtErrors.redact(error.message))}\n`);
   return processOwners.end(error instanceof ConfigError || error.code === "NODE_TOO_OLD" ? 2 : 1);
 }
 

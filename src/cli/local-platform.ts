@@ -1,5 +1,5 @@
 import { networkInterfaces } from "node:os";
-import { createLogger } from "../core/logger.ts";
+import { uncaughtErrors } from "../core/uncaught.ts";
 import { ConfigError, hasCode } from "../errors.ts";
 import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../platform/api/limits.ts";
 import type { ListenOptions, Platform } from "../platform/index.ts";
@@ -15,6 +15,7 @@ import {
   PLATFORM_PORT,
   variable,
 } from "./environment.ts";
+import { errorLogger } from "./output.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -116,7 +117,10 @@ export async function startLocalPlatform(
   const { startPlatform } = await import("../platform/server.ts");
   try {
     const extensions = [hostedMcp()];
-    return await startPlatform({ ...options, extensions });
+    const platform = await startPlatform({ ...options, extensions });
+    const secrets = () => [platform.apiKey, platform.webhookSecret, platform.controlToken];
+    uncaughtErrors.add({ secrets });
+    return platform;
   } catch (error) {
     const { port } = options;
     if (hasCode(error, "ADDRESS_IN_USE"))
@@ -189,8 +193,7 @@ export function hostedMcp(): Extension {
     path: MCP_PATH,
     open: async (baseUrl) => {
       const { McpHttp } = await import("../mcp/http.ts");
-      const logger = createLogger({ level: "error", secrets: [], destination: process.stderr });
-      const mcp = new McpHttp({ baseUrl, logger });
+      const mcp = new McpHttp({ baseUrl, logger: errorLogger("error") });
       return { fetch: mcp.fetch, close: () => mcp.close() };
     },
   };

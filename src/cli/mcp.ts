@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import { loadPlatform, loadPlatformAddress } from "../config.ts";
 import { isHostName, urlHost } from "../core/addresses.ts";
 import { bind } from "../core/listen.ts";
-import { createLogger } from "../core/logger.ts";
 import { allScopes, type Scope } from "../core/platform-contract.ts";
 import {
   type Command,
@@ -14,7 +13,7 @@ import {
   wholeNumber,
 } from "./command.ts";
 import { MCP_PATH, readDotEnv } from "./environment.ts";
-import { print } from "./output.ts";
+import { errorLogger, print } from "./output.ts";
 
 export const mcp: Command = defineCommand({
   name: "mcp",
@@ -82,7 +81,7 @@ async function serveStdio(scopes: readonly Scope[] | undefined): Promise<number>
   const { baseUrl, apiKey, logLevel } = loadPlatform(process.env);
   // Standard output is reserved for the protocol. Any other line would end the connection.
   globalThis.console = new Console(process.stderr, process.stderr);
-  const logger = createLogger({ level: logLevel, secrets: [apiKey], destination: process.stderr });
+  const logger = errorLogger(logLevel);
   const { stdin, stdout } = process;
   // Imported on demand, because the SDK is large and no other command needs it.
   const { serveOverStdio } = await import("../mcp/stdio.ts");
@@ -104,7 +103,7 @@ interface HttpSettings {
 async function serveHttp(settings: HttpSettings): Promise<number> {
   const { port, host = "127.0.0.1", allowHosts, scopes } = settings;
   const { baseUrl, logLevel } = loadPlatformAddress(process.env);
-  const logger = createLogger({ level: logLevel, secrets: [], destination: process.stderr });
+  const logger = errorLogger(logLevel);
   const { McpHttp } = await import("../mcp/http.ts");
   const mcp = new McpHttp({ baseUrl, scopes, logger });
   const server = createServer(mcp.listener(MCP_PATH, [host, ...allowHosts]));

@@ -1,7 +1,9 @@
 import { styleText } from "node:util";
 import { maxOf } from "../core/extremes.ts";
 import { fillLine, WIDTH } from "../core/fill.ts";
+import { createLogger, type Logger, type LogLevel } from "../core/logger.ts";
 import { printable, printableStyled, printableText } from "../core/safe-text.ts";
+import { uncaughtErrors } from "../core/uncaught.ts";
 
 // All CLI output passes through this file, so that control characters in received text never reach the terminal.
 
@@ -39,12 +41,18 @@ function withIsoTime(name: string, value: unknown): unknown {
 
 export function printError(text: string): void {
   const stream = process.stderr;
-  const [first = "", ...rest] = printableText(text)
+  const [first = "", ...rest] = printableText(uncaughtErrors.redact(text))
     .split("\n")
     .map((line) => (stream.isTTY ? fillLine(line) : line));
   const [problem] = FIRST_SENTENCE.exec(first) ?? [first];
   const remedy = first.slice(problem.length);
   stream.write(`${[coloured("red", problem, stream) + remedy, ...rest].join("\n")}\n`);
+}
+
+/** Creates a logger that writes to standard error, without the secrets of this process. */
+export function errorLogger(level: LogLevel): Logger {
+  const write = (line: string) => void process.stderr.write(uncaughtErrors.redact(line));
+  return createLogger({ level, secrets: [], destination: { write } });
 }
 
 export function coloured(

@@ -1,4 +1,3 @@
-import { createLogger } from "../core/logger.ts";
 import { version } from "../core/manifest.ts";
 import { NO_LIMITS } from "../platform/api/limits.ts";
 import { PlatformError } from "../platform/error.ts";
@@ -21,7 +20,7 @@ import {
   portalUrls,
   startLocalPlatform,
 } from "./local-platform.ts";
-import { print, quoted } from "./output.ts";
+import { errorLogger, print, quoted } from "./output.ts";
 
 export const platform: Command = defineCommand({
   name: "platform",
@@ -55,7 +54,7 @@ export const platform: Command = defineCommand({
       ...settings,
       limits: limitsOf(given.limit),
       // The timeline shows all activity, so the log contains only the platform's errors.
-      logger: createLogger({ level: "error", secrets: [], destination: process.stderr }),
+      logger: errorLogger("error"),
     });
     const removeControlFile = writeControlFile(running);
     try {

@@ -91,16 +91,34 @@ const FRAME = /^( +at .*?)(\(?(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()]*:\d+:\d+\)
 
 /** Leaves the paths in stack frames unchanged, because a word from a user's text may occur in a path by chance. */
 function scrubStack(stack: string, message: string, scrub: (text: string) => string): string {
-  // A line of the message may look like a frame, so only the lines below the message are treated as frames.
-  const at = stack.indexOf(`${message}\n`);
-  if (at === -1) return scrub(stack);
-  const end = at + message.length;
-  const frames = stack.slice(end, end + MAX_SHOWN_LENGTH).split("\n");
-  const scrubbed = frames.map((line) => {
+  const [head = stack, frames] = splitStack(stack, message);
+  if (frames === undefined) return scrub(head);
+  const scrubbed = frames.split("\n").map((line) => {
     const [, name, place] = FRAME.exec(line) ?? [];
     return name === undefined || place === undefined ? scrub(line) : scrub(name) + place;
   });
-  return scrub(stack.slice(0, end)) + scrubbed.join("\n");
+  return scrub(head) + scrubbed.join("\n");
+}
+
+/**
+ * Splits a stack after the message, whose lines may look like frames. Returns nothing if the message is not found,
+ * because then any line may belong to it.
+ */
+function splitStack(stack: string, message: string): [head: string, frames: string] | [] {
+  const at = stack.indexOf(`${message}\n`);
+  const end = at + message.length;
+  return at === -1 ? [] : [stack.slice(0, end), stack.slice(end, end + MAX_SHOWN_LENGTH)];
+}
+
+/** Describes an error by its class and its locations in the code, without texts. */
+export function showErrorPlace(error: unknown): ShownError {
+  if (!isError(error)) return withoutPrototype({ type: typeof error, message: REDACTED });
+  const name = textIn(error, "name") ?? "";
+  const type = /^\w{1,64}$/.test(name) ? name : "Error";
+  const [, frames = ""] = splitStack(textIn(error, "stack") ?? "", messageOf(error));
+  const places = frames.split("\n").flatMap((line) => FRAME.exec(line)?.[2] ?? []);
+  const stack = [`${type}: ${REDACTED}`, ...places.map((place) => `    at ${place}`)].join("\n");
+  return withoutPrototype({ type, message: REDACTED, stack });
 }
 
 /** Removes the prototype. Otherwise an application's own log serializer would log the type as "Object". */

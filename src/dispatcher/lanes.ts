@@ -21,6 +21,7 @@ import {
   recordOutcome,
   stopping,
 } from "./outcome.ts";
+import { RecentEvents } from "./recent-events.ts";
 import { Abort, Run, type RunOptions } from "./run.ts";
 
 export interface LanesOptions
@@ -56,6 +57,7 @@ export class Lanes {
   readonly #running = new LinkedSet<LaneRun>();
   /** The last run of each lane that has not ended. */
   readonly #lanes = new TransientMap<string, LaneRun>();
+  readonly #recent = new RecentEvents();
   #isAbandoned = false;
   #isStopped = false;
 
@@ -68,6 +70,14 @@ export class Lanes {
 
   get size(): number {
     return this.#running.size;
+  }
+
+  /** Returns the texts that users wrote in one event, or in all recent ones. `undefined` if the event is not recent. */
+  textsOf(event: string | undefined): readonly string[] | undefined {
+    return this.#recent.textsOf(
+      event,
+      [...this.#running].map(({ claim }) => claim),
+    );
   }
 
   /** Aborts every run and every later claim, because the events have moved to another inbox. No outcome is recorded. */
@@ -167,6 +177,7 @@ export class Lanes {
       const ended = new EndedRun(claim, result, ms, mayContinue, work);
       return await recordOutcome(ended, this.#outcomeOptions);
     } finally {
+      this.#recent.add(claim);
       if (run.hasPlace) this.limits.leave(claim.type);
     }
   }

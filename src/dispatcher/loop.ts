@@ -52,6 +52,11 @@ export class Dispatcher {
     return this.#lanes.size;
   }
 
+  /** Returns the texts that users wrote in one event, or in all recent ones. `undefined` if the event is not recent. */
+  textsOf(event: string | undefined): readonly string[] | undefined {
+    return this.#lanes.textsOf(event);
+  }
+
   start(): void {
     const { inbox, concurrency } = this.#options;
     // Without a free slot, no lane can be claimed. The end of a lane wakes the loop as well.

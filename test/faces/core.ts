@@ -59,6 +59,7 @@ export {
   scrubber,
   showError,
 } from "../../src/core/safe-text.ts";
+export { environmentSecrets, secretScrubber } from "../../src/core/secret-scrubber.ts";
 export { readSpan, readWhen, type Span, type When } from "../../src/core/span.ts";
 export { isSchema, type StandardSchemaV1, validate } from "../../src/core/standard-schema.ts";
 export {
@@ -70,4 +71,5 @@ export {
   traceIdOf,
   traceOf,
 } from "../../src/core/trace.ts";
+export { type Confidential, UncaughtErrors } from "../../src/core/uncaught.ts";
 export { toNodeListener, type WebHandler } from "../../src/core/web-adapter.ts";
