@@ -97,15 +97,11 @@ export async function assemble(setup: Setup): Promise<Parts> {
   }
 }
 
-export function secretsIn({
-  apiKey,
-  webhookSecrets,
-  statusToken = [],
-  database,
-}: Config): string[] {
+export function secretsIn({ apiKey, webhookSecrets, statusToken, database }: Config): string[] {
+  const tokens = statusToken === undefined ? [apiKey] : [apiKey, statusToken];
   // Read the database's secrets from `process.env`, because the driver reads its password there even if the `env`
   // option is set.
-  return [apiKey, ...webhookSecrets, statusToken, ...secretsOf(database, process.env)].flat();
+  return [...tokens, ...webhookSecrets, ...secretsOf(database, process.env)];
 }
 
 function withBotName(log: Logger, { name }: BotOptions): Logger {

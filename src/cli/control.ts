@@ -1,8 +1,9 @@
-import { readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isLoopback } from "../core/addresses.ts";
 import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/database-files.ts";
 import { printable } from "../core/safe-text.ts";
+import { readSmallFile } from "../core/small-file.ts";
 import { messageOf } from "../errors.ts";
 import type { ActInput, Platform, TimelineEntry } from "../platform/index.ts";
 import type {
@@ -208,7 +209,7 @@ function readControlFile(
 ): { readonly url: string; readonly controlToken: string } | undefined {
   try {
     const { url, controlToken }: { url?: unknown; controlToken?: unknown } = Object(
-      JSON.parse(readFileSync(file, "utf8")),
+      JSON.parse(readSmallFile(file)),
     );
     if (typeof url !== "string" || typeof controlToken !== "string") return undefined;
     return { url, controlToken };

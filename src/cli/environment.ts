@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
-import { loadEnvFile } from "node:process";
 import { isLoopback, urlHost } from "../core/addresses.ts";
+import { loadDotEnv as readDotEnv } from "../core/small-file.ts";
+
+export { readDotEnv };
 
 export const PLATFORM_PORT = 4400;
 
@@ -9,10 +10,6 @@ export const BOT_PORT = 3000;
 export const MCP_PATH = "/mcp";
 
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";
-
-export function readDotEnv(): void {
-  if (existsSync(".env")) loadEnvFile(".env");
-}
 
 /**
  * Loads `.env` again after a change. Updates or removes only variables that came from the file.

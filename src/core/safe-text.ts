@@ -170,6 +170,20 @@ export function printableStyled(text: string): string {
   );
 }
 
+/** Applies a function to the texts in a JSON value and to the names of its fields. It gets each text's field name. */
+export function mapTexts(
+  value: unknown,
+  change: (text: string, field: string) => string,
+  field = "",
+): unknown {
+  if (typeof value === "string") return change(value, field);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [change(name, ""), mapTexts(inner, change, name)]),
+  );
+}
+
 /** Escapes a character as JSON does, with a surrogate pair beyond U+FFFF. */
 function escapeCharacter(character: string): string {
   return Array.from({ length: character.length }, (_, at) => {

@@ -2,6 +2,7 @@ import type { Image } from "../client/resources.ts";
 import type { Fetch } from "../client/transport.ts";
 import { isPublicHost } from "../core/addresses.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import { printable } from "../core/safe-text.ts";
 import { messageOf } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
 import { quote } from "./text.ts";
@@ -50,7 +51,7 @@ async function preview(image: Image, platform: string, given: Downloading): Prom
     if (kind === undefined) throw new Error("not an image");
     return { type: "image", data: bytes.toString("base64"), mimeType: mediaTypeOf(kind) };
   } catch (error) {
-    const why = given.signal.aborted ? "timeout" : messageOf(error);
+    const why = given.signal.aborted ? "timeout" : printable(messageOf(error));
     return text(`No preview of ${quote(address)}: ${why}.`);
   }
 }

@@ -5,10 +5,12 @@ import { isScopeMissing } from "../client/scopes.ts";
 import type { Fetch } from "../client/transport.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/manifest.ts";
+import { mapTexts, printableText } from "../core/safe-text.ts";
 import { type Access, type Probe, TokenRefused } from "./access.ts";
 import { type Failure, failedResult, failureOf } from "./failure.ts";
 import { previewsOf } from "./previews.ts";
 import { type CallToolResult, type ListedTool, ProtocolError, Server } from "./sdk.ts";
+import { quote } from "./text.ts";
 import type { Tool } from "./tool.ts";
 import { allTools } from "./tools.ts";
 
@@ -48,7 +50,7 @@ export function createMcpServer(principal: Principal): Server {
     if (tool !== undefined)
       return await callTool(tool, params.arguments ?? {}, principal, mcpReq.signal);
     const names = (await usableTools(principal)).map(({ name }) => name).join(", ");
-    const unknown = JSON.stringify(params.name.slice(0, 100));
+    const unknown = quote(params.name.slice(0, 100));
     throw new ProtocolError(INVALID_PARAMS, `Unknown tool ${unknown}. Tools: ${names}.`);
   });
   return server;
@@ -106,8 +108,7 @@ export async function callTool(
   try {
     const { value, text, images = [] } = await run({ client, signal });
     access.addProvedBy(tool);
-    // JSON has no undefined fields.
-    const structuredContent: Record<string, unknown> = JSON.parse(JSON.stringify(value));
+    const structuredContent = structuredOf(value);
     // Log the id of the written content, but not its text.
     if (tool.writes) logger.info({ tool: tool.name, id: structuredContent.id }, "written");
     const previews =
@@ -122,6 +123,12 @@ export async function callTool(
     const message = "The MCP server failed. Read its log on standard error.";
     return failedResult({ code: "INTERNAL", message, retryable: false });
   }
+}
+
+/** Returns a value as JSON, which has no undefined fields, with its texts escaped as in the result's text. */
+function structuredOf(value: unknown): Record<string, unknown> {
+  const json: unknown = JSON.parse(JSON.stringify(value));
+  return mapTexts(json, printableText) as Record<string, unknown>;
 }
 
 function notAllowed({ scopes }: Tool): Failure {

@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { Client } from "../client/client.ts";
 import { probeScopes } from "../client/scopes.ts";
 import type { Fetch } from "../client/transport.ts";
+import { LineLimit } from "../core/line-limit.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/platform-contract.ts";
 import { Access } from "./access.ts";
@@ -9,8 +10,8 @@ import { StdioServerTransport, serveStdio } from "./sdk.ts";
 import { createMcpServer } from "./server.ts";
 
 /**
- * Maximum size of one message, in bytes. A longer message ends the connection. Leaves room for an oversized image,
- * which then fails with TOO_LARGE.
+ * Maximum size of one message, in bytes. A longer message gets an error. Leaves room for an oversized image, which then
+ * fails with TOO_LARGE.
  */
 const MAX_MESSAGE_BYTES = 20 * 1024 * 1024;
 
@@ -43,7 +44,12 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
     client: new Client({ baseUrl, apiKey, fetch: options.fetch }),
     probe: () => probeScopes({ baseUrl, apiKey, signal, fetch }),
   };
-  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const onLong = (beginning: Buffer, end: Buffer) => {
+    logger.warn({ maxBytes: MAX_MESSAGE_BYTES }, "message on standard input is too long");
+    stdout.write(`${JSON.stringify(tooLong(idIn(beginning, end)))}\n`);
+  };
+  const lines = stdin.pipe(new LineLimit({ max: MAX_MESSAGE_BYTES, onLong }));
+  const transport = new StdioServerTransport(lines, stdout, { maxBufferSize: Infinity });
   const handle = serveStdio(() => createMcpServer(principal), {
     transport,
     onerror: (error) => logger.warn({ err: error }, "malformed message on standard input"),
@@ -51,7 +57,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const ended = new Promise<void>((resolve) => {
     for (const event of ["end", "close", "error"]) stdin.once(event, () => resolve());
     for (const event of ["close", "error"]) stdout.once(event, () => resolve());
-    // An oversized message closes only the transport. Without this, the client would wait forever.
+    // An error closes only the transport. Without this, the client would wait forever.
     const { onclose } = transport;
     transport.onclose = () => {
       onclose?.();
@@ -63,4 +69,22 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
     await handle.close();
   };
   return { ended, close };
+}
+
+const INVALID_REQUEST = -32_600;
+
+function tooLong(id: unknown): object {
+  const message = `The message exceeds ${MAX_MESSAGE_BYTES} bytes.`;
+  return { jsonrpc: "2.0", error: { code: INVALID_REQUEST, message }, id };
+}
+
+const ID = String.raw`"id"\s*:\s*("[^"\\]{1,100}"|\d{1,15})`;
+const ID_AT_THE_BEGINNING = new RegExp(String.raw`^\{(?:"jsonrpc":"2\.0",)?${ID},`);
+const ID_AT_THE_END = new RegExp(String.raw`,${ID}\}\s*$`);
+
+/** Returns the id of a message that is too long to parse, or `null`. Clients write it first or last. */
+function idIn(beginning: Buffer, end: Buffer): unknown {
+  const [, id] =
+    ID_AT_THE_END.exec(end.toString()) ?? ID_AT_THE_BEGINNING.exec(beginning.toString()) ?? [];
+  return id === undefined ? null : JSON.parse(id);
 }

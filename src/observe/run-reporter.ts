@@ -1,5 +1,6 @@
-import type { ApiResponse, Transport } from "../client/transport.ts";
+import type { Transport } from "../client/transport.ts";
 import { isLoopback } from "../core/addresses.ts";
+import { readBeginning } from "../core/body.ts";
 import { every, systemClock } from "../core/clock.ts";
 import {
   MAX_REPORTED_RUNS,
@@ -9,7 +10,6 @@ import {
   type RunReport,
 } from "../core/platform-contract.ts";
 import type { ShownError } from "../core/safe-text.ts";
-import { decodeUtf8 } from "../core/utf8.ts";
 import { type ChannelMessages, type RunOutcome, subscribe } from "./channels.ts";
 
 /** Maximum number of queued reports. The oldest one is dropped if the queue is full. */
@@ -175,7 +175,7 @@ export class RunReporter {
     } as const;
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const response = await send(request, AbortSignal.any([timeout, this.#closing.signal]));
-    return { status: response.status, body: await beginningOf(response) };
+    return { status: response.status, body: await readBeginning(response.body, MAX_ANSWER_BYTES) };
   }
 }
 
@@ -184,18 +184,6 @@ function onLoopback(url: string): string {
   if (target.hostname === "0.0.0.0") target.hostname = "127.0.0.1";
   if (target.hostname === "[::]") target.hostname = "[::1]";
   return target.origin;
-}
-
-/** Drops the connection if the response is longer. */
-async function beginningOf({ body }: ApiResponse): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    parts.push(part);
-    bytes += part.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) break;
-  }
-  return decodeUtf8(Buffer.concat(parts));
 }
 
 /** A local platform responds with `{"accepted": 0}`, for example. */

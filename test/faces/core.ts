@@ -32,6 +32,7 @@ export {
 export type { Jsonify } from "../../src/core/json.ts";
 export { parseJson, textsIn } from "../../src/core/json.ts";
 export { isTooComplex, maxEventsIn } from "../../src/core/json-bounds.ts";
+export { LineLimit } from "../../src/core/line-limit.ts";
 export { bind, type Listening, listen } from "../../src/core/listen.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
 export { pageUrl, version } from "../../src/core/manifest.ts";
@@ -60,6 +61,7 @@ export {
   showError,
 } from "../../src/core/safe-text.ts";
 export { environmentSecrets, secretScrubber } from "../../src/core/secret-scrubber.ts";
+export { readSmallFile } from "../../src/core/small-file.ts";
 export { readSpan, readWhen, type Span, type When } from "../../src/core/span.ts";
 export { isSchema, type StandardSchemaV1, validate } from "../../src/core/standard-schema.ts";
 export {

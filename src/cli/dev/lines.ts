@@ -1,4 +1,5 @@
-import { printable, printableText } from "../../core/safe-text.ts";
+import { mapTexts, printable, printableText } from "../../core/safe-text.ts";
+import { tryRead } from "../../errors.ts";
 import type { Platform, TimelineEntry } from "../../platform/index.ts";
 import { wordsOf } from "../../platform/timeline/words.ts";
 import { ownCommand } from "../command.ts";
@@ -80,7 +81,9 @@ export async function logFormatter({
     }
     if (isFailedRun(record) && isReporting()) return undefined;
     if (record.level === "info" && repeated.has(record.msg)) return undefined;
-    return pretty(JSON.stringify(printableFields(record))).trimEnd();
+    // A record may be nested deeper than the stack allows.
+    const shown = tryRead(() => JSON.stringify(printableRecord(record)));
+    return shown === undefined ? printableText(line) : pretty(shown).trimEnd();
   };
 }
 
@@ -99,12 +102,9 @@ async function loadPretty(colour: boolean): Promise<(line: string) => string> {
 }
 
 /** Escapes all text in a record before pino-pretty adds colors. A stack keeps its line breaks. */
-function printableFields(value: unknown, name = ""): unknown {
-  if (typeof value === "string") return name === "stack" ? printableText(value) : printable(value);
-  if (Array.isArray(value)) return value.map((item) => printableFields(item));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [printable(name), printableFields(field, name)]),
+function printableRecord(record: object): unknown {
+  return mapTexts(record, (text, field) =>
+    field === "stack" ? printableText(text) : printable(text),
   );
 }
 

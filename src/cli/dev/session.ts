@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
+import { LineLimit } from "../../core/line-limit.ts";
 import { bind } from "../../core/listen.ts";
 import { hasCode, messageOf } from "../../errors.ts";
 import type { Platform } from "../../platform/index.ts";
@@ -15,6 +16,9 @@ import { watchBot } from "./watch.ts";
 
 /** Wait before a retry and between audits, in ms. Short enough for a developer to watch. */
 export const RETRY_INTERVAL_MS = 5_000;
+
+/** Maximum length of a line that the bot prints, in bytes. */
+const MAX_LINE_BYTES = 1024 * 1024;
 
 export interface DevSessionOptions {
   readonly platform: Platform;
@@ -115,7 +119,11 @@ export class DevSession {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#bot = bot;
-    for (const input of [bot.stdout, bot.stderr]) createInterface({ input }).on("line", onLine);
+    const onLong = () => onLine(`(A line of more than ${MAX_LINE_BYTES} bytes is not shown.)`);
+    for (const output of [bot.stdout, bot.stderr]) {
+      const input = output.pipe(new LineLimit({ max: MAX_LINE_BYTES, onLong }));
+      createInterface({ input }).on("line", onLine);
+    }
     // "close" comes after the last line of output.
     bot.once("close", (code, signal) => {
       if (this.#bot !== bot || bot.pid === undefined) return;

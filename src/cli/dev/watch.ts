@@ -1,6 +1,7 @@
-import { type FSWatcher, readdirSync, readFileSync, watch } from "node:fs";
+import { type FSWatcher, readdirSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
+import { readSmallFile } from "../../core/small-file.ts";
 
 const DOT_ENV = ".env";
 
@@ -78,7 +79,7 @@ function watchFolder(folder: string, onName: (name: string) => void): readonly F
 
 function readDotEnv(): string {
   try {
-    return readFileSync(DOT_ENV, "utf8");
+    return readSmallFile(DOT_ENV);
   } catch {
     return "";
   }

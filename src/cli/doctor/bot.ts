@@ -3,11 +3,12 @@ import { networkInterfaces } from "node:os";
 import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
 import { isLoopback, normalHost } from "../../core/addresses.ts";
+import { readBeginning } from "../../core/body.ts";
 import { hasCode } from "../../errors.ts";
 import { localWebhookUrl } from "../environment.ts";
 import { cut } from "../output.ts";
 import { aboutBot } from "./bot-status.ts";
-import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
+import { type Check, type Finding, findingsOf, MAX_ANSWER_BYTES, withConfig } from "./finding.ts";
 import { readBot } from "./running-bot.ts";
 
 const { note } = findingsOf("bot");
@@ -91,7 +92,8 @@ async function ask(url: URL, token?: string): Promise<unknown> {
     const headers: Record<string, string> =
       token === undefined ? {} : { authorization: `Bearer ${token}` };
     const init = { method: "GET", redirect: "manual", signal, headers } as const;
-    return await (await asDoctor(url.href, init)).json();
+    const { body } = await asDoctor(url.href, init);
+    return JSON.parse(await readBeginning(body, MAX_ANSWER_BYTES));
   } catch {
     return undefined;
   }

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { getCACertificates } from "node:tls";
-import { parseEnv } from "node:util";
 import { budgetProblems } from "../../bot/warnings.ts";
 import { type Config, loadConfig, removedVariables, variables } from "../../config.ts";
 import { isSentInClear } from "../../core/addresses.ts";
@@ -57,10 +56,8 @@ function load(): { readonly config: Config | undefined; readonly problems: reado
 type Values = Readonly<Record<string, string | undefined>>;
 
 function readFiles(): { readonly values: Values | undefined } | Finding {
-  if (!existsSync(".env")) return { values: undefined };
   try {
-    readDotEnv();
-    return { values: parseEnv(readFileSync(".env", "utf8")) };
+    return { values: readDotEnv() };
   } catch (error) {
     return fail(
       `cannot read .env: ${messageOf(error)}`,

@@ -23,6 +23,9 @@ export interface Finding {
   readonly remedy?: string;
 }
 
+/** Maximum number of bytes to read of a response, because any program may serve the URL. */
+export const MAX_ANSWER_BYTES: number = 1024 * 1024;
+
 export interface Context {
   /** `undefined` if a variable is missing or invalid. */
   readonly config: Config | undefined;

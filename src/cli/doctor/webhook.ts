@@ -1,11 +1,12 @@
 import { asDoctor } from "../../client/scopes.ts";
+import { readBeginning } from "../../core/body.ts";
 import { pageUrl } from "../../core/manifest.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { markProbe, PROBE_HEADER } from "../../signature/probe.ts";
 import { SIGNATURE_HEADER, sign, TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { localWebhookUrl } from "../environment.ts";
 import { aboutCertificate } from "./certificate.ts";
-import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
+import { type Check, type Finding, findingsOf, MAX_ANSWER_BYTES, withConfig } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
 
@@ -108,7 +109,10 @@ async function forge(
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    return { status: response.status, code: codeIn(await response.text()) };
+    return {
+      status: response.status,
+      code: codeIn(await readBeginning(response.body, MAX_ANSWER_BYTES)),
+    };
   } catch (error) {
     return { error: error instanceof TypeError && error.cause ? error.cause : error };
   }

@@ -86,12 +86,14 @@ describe.each(everyTool)("%s", (name, args) => {
     return await connectDirectly({ baseUrl: "http://platform.test", fetch })(name, args);
   }
 
-  test("user text stays in its quotation marks, on its line, and unchanged as data", async () => {
+  test("user text stays in its quotation marks, on its line, and is data without hidden characters", async () => {
     const plain = await ask(answers("a b")[name]);
     for (const text of texts) {
       const body = answers(text)[name];
       const called = await ask(body);
-      expect(called.result.structuredContent, text).toEqual(body);
+      const data = JSON.stringify(called.result.structuredContent);
+      expect(data, text).not.toMatch(unseen);
+      expect(JSON.parse(data.replace(/\\\\u([0-9a-f]{4})/g, "\\u$1")), text).toEqual(body);
       expect(outside(called.text), text).toBe(outside(plain.text));
       expect(called.text.replaceAll("\n", ""), text).not.toMatch(unseen);
     }
