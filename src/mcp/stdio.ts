@@ -5,6 +5,7 @@ import type { Fetch } from "../client/transport.ts";
 import { LineLimit } from "../core/line-limit.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/platform-contract.ts";
+import { tryRead } from "../errors.ts";
 import { Access } from "./access.ts";
 import { StdioServerTransport, serveStdio } from "./sdk.ts";
 import { createMcpServer } from "./server.ts";
@@ -86,5 +87,5 @@ const ID_AT_THE_END = new RegExp(String.raw`,${ID}\}\s*$`);
 function idIn(beginning: Buffer, end: Buffer): unknown {
   const [, id] =
     ID_AT_THE_END.exec(end.toString()) ?? ID_AT_THE_BEGINNING.exec(beginning.toString()) ?? [];
-  return id === undefined ? null : JSON.parse(id);
+  return tryRead(() => JSON.parse(id ?? "null")) ?? null;
 }
