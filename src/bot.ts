@@ -1,8 +1,8 @@
 import { Lifecycle } from "./bot/lifecycle.ts";
 import { startTogether } from "./bot/together.ts";
 import type { Client } from "./client/client.ts";
-import { checkOptions, keyProblem, refuseProblems } from "./core/option-checks.ts";
-import { isSchema } from "./core/standard-schema.ts";
+import type { Kind } from "./core/kinds.ts";
+import { readOptions, requireKind } from "./core/option-checks.ts";
 import { checkInitialStateNow } from "./effects/state-value.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotStatus, readStatus } from "./observe/status.ts";
@@ -40,23 +40,23 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
    */
   constructor(options: BotOptions<S> = {}) {
     super();
-    checkOptions(options, BOT_OPTIONS);
-    refuseProblems([keyProblem("name", options.name)]);
-    if (options.state !== undefined) checkState(options.state);
-    this.#lifecycle = new Lifecycle(this, options, routesOf(this));
+    const given = readOptions(options, BOT_OPTIONS);
+    if (given.state !== undefined) checkInitialStateNow(given.state);
+    this.#lifecycle = new Lifecycle(this, given, routesOf(this));
   }
 
   /**
    * Starts several bots in one process. Each bot needs its own `name`, port and database. SIGTERM and SIGINT stop all
    * bots. If one bot fails to start, the other bots are stopped.
    *
-   * @throws {ServiceBotError} CONFIG_INVALID, or any error from `start`. With `standalone`, the process exits instead.
+   * @throws {ServiceBotError} INVALID_OPTION, CONFIG_INVALID, or any error from `start`. With `standalone`, the process
+   *   exits instead.
    */
   static async run(bots: readonly Bot[], options: StartOptions = {}): Promise<void> {
-    checkOptions(options, START_OPTIONS);
+    requireKind("bots", bots, BOTS);
     await startTogether(
       bots.map((bot) => bot.#lifecycle),
-      options,
+      readOptions(options, START_OPTIONS),
     );
   }
 
@@ -90,8 +90,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
    *   instead.
    */
   async start(options: StartOptions = {}): Promise<void> {
-    checkOptions(options, START_OPTIONS);
-    await this.#lifecycle.start(options);
+    await this.#lifecycle.start(readOptions(options, START_OPTIONS));
   }
 
   /** Stops accepting work, waits up to `shutdownGraceMs` for running handlers to finish, and releases all resources. */
@@ -155,11 +154,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
    * @throws {ServiceBotError} INVALID_OPTION
    */
   middleware(options: MiddlewareOptions = {}): WebhookMiddleware {
-    checkOptions(options, MIDDLEWARE_OPTIONS);
-    const { health: servesHealth = false } = options;
-    refuseProblems([
-      typeof servesHealth === "boolean" ? undefined : "health must be true or false",
-    ]);
+    const { health: servesHealth = false } = readOptions(options, MIDDLEWARE_OPTIONS);
     const lifecycle = this.#lifecycle;
     const { apiKey, statusToken, webhookPath } = lifecycle.config;
     const webhook = beforeStart(webhookPath);
@@ -176,9 +171,14 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     return toExpress(() => lifecycle.parts ?? early, { onStray, servesHealth });
   }
 
-  /** Handles a web-standard request as the bot's server would, without using a port. */
-  handle(request: Request): Promise<Response> {
-    return toFetch(this.#lifecycle.startedParts)(request);
+  /**
+   * Handles a web-standard request as the bot's server would, without using a port.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION, NOT_STARTED
+   */
+  async handle(request: Request): Promise<Response> {
+    requireKind("request", request, REQUEST);
+    return await toFetch(this.#lifecycle.startedParts)(request);
   }
 
   /** Resolves when no event is running or ready to run. Events waiting for a retry do not count. */
@@ -189,8 +189,16 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION */
-function checkState(schema: unknown): void {
-  if (isSchema(schema)) checkInitialStateNow(schema);
-  else refuseProblems(["state must be a Standard Schema (v1), such as a zod schema"]);
-}
+const BOTS: Kind = {
+  expected: "an array of bots",
+  fits: (value) => Array.isArray(value) && value.every((bot) => bot instanceof Bot),
+};
+
+/** Compares fields instead of the class, because a framework may have its own class. */
+const REQUEST: Kind = {
+  expected: "a web-standard Request",
+  fits: (value) => {
+    const { url, method, headers } = Object(value);
+    return [url, method].every((text) => typeof text === "string") && Symbol.iterator in headers;
+  },
+};

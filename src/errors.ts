@@ -122,7 +122,8 @@ export class ServiceBotError extends Error {
    * @param options may contain the `cause`
    */
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    // A JavaScript caller may pass an error as the message, or a value that cannot be read.
+    super(messageOf(message), { cause: tryRead(() => options?.cause) });
     this.code = code;
   }
 }
@@ -170,15 +171,16 @@ export class RetryLater extends ServiceBotError {
     options: ErrorOptions & { readonly counts?: boolean } = {},
   ) {
     super("RETRY_LATER", reason, options);
-    if (!(delayMs >= 0 && delayMs <= MAX_WAIT_MS)) {
-      const got = String(delayMs);
+    const isWait = typeof delayMs === "number" && delayMs >= 0 && delayMs <= MAX_WAIT_MS;
+    if (!isWait) {
+      const got = typeof delayMs === "number" ? String(delayMs) : `a ${typeof delayMs}`;
       throw new ServiceBotError(
         "INVALID_OPTION",
         `The delay must be from 0 to ${MAX_WAIT_MS} ms (365 days), got ${got}.`,
       );
     }
     this.delayMs = Math.ceil(delayMs);
-    this.counts = options.counts ?? true;
+    this.counts = tryRead(() => options.counts) ?? true;
   }
 }
 

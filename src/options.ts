@@ -1,9 +1,10 @@
 import type { Fetch } from "./client/transport.ts";
 import { type ConfigOverrides, settings } from "./config.ts";
 import type { BackoffOptions, Clock, Random } from "./core/clock.ts";
+import { BOOLEAN, CLOCK, FUNCTION, KEY, type Kind, LOGGER, OBJECT, STRINGS } from "./core/kinds.ts";
 import type { Logger } from "./core/logger.ts";
 import { COUNT, type OptionTable, RETRY_OPTIONS, TIME_LIMIT, WAIT } from "./core/option-checks.ts";
-import type { StandardSchemaV1 } from "./core/standard-schema.ts";
+import { SCHEMA, type StandardSchemaV1 } from "./core/standard-schema.ts";
 import type { LaneOption } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
@@ -132,15 +133,25 @@ const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
   perMs: TIME_LIMIT,
 };
 
+const ENVIRONMENT: Kind = {
+  expected: "an object of strings",
+  fits: (value) => OBJECT.fits(value) && Object.values(Object(value)).every(isText),
+};
+
+/** An option or a variable may be null, as the value of a missing field often is. */
+function isText(value: unknown): boolean {
+  return value === undefined || value === null || ["string", "number"].includes(typeof value);
+}
+
 /** Options without an environment variable, with the range of each number. */
 const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
-  env: true,
-  name: true,
-  logger: true,
-  state: true,
+  env: ENVIRONMENT,
+  name: KEY,
+  logger: LOGGER,
+  state: SCHEMA,
   handlerTimeoutMs: TIME_LIMIT,
   retry: { options: RETRY_OPTIONS },
-  lane: true,
+  lane: FUNCTION,
   requestTimeoutMs: TIME_LIMIT,
   requestRetries: { max: 10, whole: true },
   leaseMs: { ...WAIT, min: 1_000, whole: true },
@@ -148,19 +159,30 @@ const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   maxBacklog: COUNT,
   minFreeBytes: {},
   retention: { options: RETENTION_OPTIONS },
-  loopGuard: { options: LOOP_GUARD_OPTIONS },
-  onSwitch: true,
-  fetch: true,
-  clock: true,
-  random: true,
+  loopGuard: { options: LOOP_GUARD_OPTIONS, orFalse: true },
+  onSwitch: FUNCTION,
+  fetch: FUNCTION,
+  clock: CLOCK,
+  random: FUNCTION,
 };
 
-/** Options with a variable have no range here, because the bot checks them together with the environment on startup. */
+/** An option that replaces a variable. The bot checks its text together with the environment on startup. */
+const SETTING: Kind = {
+  expected: "a string or a number",
+  fits: (value) => isText(value) || value instanceof URL,
+};
+
+const SECRETS: Kind = {
+  expected: "a string or an array of strings",
+  fits: (value) => SETTING.fits(value) || STRINGS.fits(value),
+};
+
 export const BOT_OPTIONS: OptionTable<object> = {
   ...CODE_OPTIONS,
-  ...Object.fromEntries(Object.keys(settings).map((name) => [name, true])),
+  ...Object.fromEntries(Object.keys(settings).map((name) => [name, SETTING])),
+  webhookSecret: SECRETS,
 };
 
-export const START_OPTIONS: OptionTable<StartOptions> = { listen: true, standalone: true };
+export const START_OPTIONS: OptionTable<StartOptions> = { listen: BOOLEAN, standalone: BOOLEAN };
 
-export const MIDDLEWARE_OPTIONS: OptionTable<MiddlewareOptions> = { health: true };
+export const MIDDLEWARE_OPTIONS: OptionTable<MiddlewareOptions> = { health: BOOLEAN };

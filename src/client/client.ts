@@ -1,9 +1,17 @@
 import type * as z from "zod";
+import { copyFields, readOptions } from "../core/option-checks.ts";
+import {
+  CALL_OPTIONS,
+  EVENTS_OPTIONS,
+  EVENTS_QUERY,
+  readOutgoing,
+  readSearch,
+} from "./arguments.ts";
 import type { CircuitStatus } from "./breaker.ts";
 import { ApiError, apiErrorOf } from "./errors.ts";
 import { type ClientOptions, Http } from "./http.ts";
 import { type Listing, list } from "./listing.ts";
-import { type LogPurpose, resolvePath } from "./request.ts";
+import { checkId, type LogPurpose, resolvePath } from "./request.ts";
 import { HANDLER_WAIT_MS, type RequestsStatus } from "./request-limiter.ts";
 import {
   type CallOptions,
@@ -71,7 +79,7 @@ class Dms {
     outgoing: OutgoingMessage,
     options: CallOptions = {},
   ): Promise<SentMessage> {
-    const target = { ...options, id: conversationId };
+    const target = { id: conversationId, options };
     const sent = await write(this.#http, MESSAGES, sentMessageSchema, outgoing, target);
     return sent.conversationId === "" ? { ...sent, conversationId } : sent;
   }
@@ -92,7 +100,7 @@ class Posts {
    * @throws {NotFoundError} NOT_FOUND
    */
   async get(postId: string, options: CallOptions = {}): Promise<Post> {
-    return await read(this.#http, "/posts/{id}", post, { ...options, id: postId });
+    return await read(this.#http, "/posts/{id}", post, postId, options);
   }
 
   /**
@@ -104,7 +112,7 @@ class Posts {
    * @throws {AccessError} AGENT_SCOPE_MISSING
    */
   async create(outgoing: OutgoingMessage, options: CallOptions = {}): Promise<SentPost> {
-    return await write(this.#http, "/posts", sentPostSchema, outgoing, options);
+    return await write(this.#http, "/posts", sentPostSchema, outgoing, { options });
   }
 
   /** Lists the comments on a post. Their order is not documented. Scope: `read`. */
@@ -118,7 +126,7 @@ class Posts {
     outgoing: OutgoingMessage,
     options: CallOptions = {},
   ): Promise<SentComment> {
-    return await write(this.#http, COMMENTS, sentPostSchema, outgoing, { ...options, id: postId });
+    return await write(this.#http, COMMENTS, sentPostSchema, outgoing, { id: postId, options });
   }
 }
 
@@ -137,8 +145,9 @@ class Users {
    * @throws {NotFoundError} NOT_FOUND
    */
   async get(username: string, options: CallOptions = {}): Promise<Profile> {
+    checkId("username", username);
     const id = username.replace(/^@/, "");
-    return await read(this.#http, "/users/{name}", profile, { ...options, id });
+    return await read(this.#http, "/users/{name}", profile, id, options);
   }
 }
 
@@ -230,7 +239,7 @@ export class Client {
 
   /** Returns the bot's own profile. Fields other than `username` are not documented and may be missing. */
   async me(options: CallOptions = {}): Promise<Profile> {
-    return await read(this.#http, "/me", profile, options);
+    return await read(this.#http, "/me", profile, undefined, options);
   }
 
   /**
@@ -246,10 +255,13 @@ export class Client {
    */
   async events(
     query: { since?: string | undefined; limit?: number | undefined } = {},
-    { signal, purpose }: CallOptions & { purpose?: LogPurpose } = {},
+    options: CallOptions & { purpose?: LogPurpose } = {},
   ): Promise<EventPage> {
-    const options = { signal, purpose, query };
-    const { value, date } = await this.#http.request("GET", "/events", eventPage, options);
+    const asked = {
+      ...readOptions(options, EVENTS_OPTIONS),
+      query: readOptions(copyFields("query", query), EVENTS_QUERY),
+    };
+    const { value, date } = await this.#http.request("GET", "/events", eventPage, asked);
     return { ...value, date };
   }
 
@@ -262,9 +274,11 @@ export class Client {
    * Searches the platform. Neither the parameters nor the results are documented. `text` is sent as `q`, and other
    * query fields are sent unchanged. Every field of a hit may be missing. Scope: `read`.
    */
-  search({ text, ...others }: SearchQuery, options: PageOptions = {}): Listing<SearchHit> {
-    const query = { q: text, ...others };
-    return list(this.#http, "/search", pageOf(searchHit), options, { query });
+  search(query: SearchQuery, options: PageOptions = {}): Listing<SearchHit> {
+    const { text, ...others } = readSearch(query);
+    return list(this.#http, "/search", pageOf(searchHit), options, {
+      query: { q: text, ...others },
+    });
   }
 
   /**
@@ -278,8 +292,9 @@ export class Client {
    * @throws {UnavailableError} NOT_CONFIGURED
    */
   async upload(image: ImageInput, options: CallOptions = {}): Promise<Upload> {
+    const { signal } = readOptions(options, CALL_OPTIONS);
     const { uploadImage } = await import("./images.ts");
-    return await uploadImage(this.#http, image, options);
+    return await uploadImage(this.#http, image, signal);
   }
 }
 
@@ -289,16 +304,19 @@ const COMMENTS = "/posts/{id}/comments";
 /** Maximum number of images in a post, comment or message (section 8 of the platform document). */
 const MAX_IMAGES = 4;
 
-interface Target extends CallOptions {
+interface Target {
   readonly id?: string;
+  readonly options: CallOptions;
 }
 
 async function read<T>(
   http: Http,
   template: string,
   answer: z.ZodType<T>,
-  { id, signal }: Target,
+  id: string | undefined,
+  options: CallOptions,
 ): Promise<T> {
+  const { signal } = readOptions(options, CALL_OPTIONS);
   return (await http.request("GET", template, answer, { id, signal })).value;
 }
 
@@ -315,12 +333,14 @@ async function write<T>(
   template: string,
   answer: z.ZodType<T>,
   outgoing: OutgoingMessage,
-  { id, signal }: Target,
+  { id, options }: Target,
 ): Promise<T> {
   // Fail early, because the images are uploaded before the request is built.
   resolvePath(template, id);
-  checkContent(outgoing);
-  const { text, images = [], imageKeys = [] } = outgoing;
+  const { signal } = readOptions(options, CALL_OPTIONS);
+  const message = readOutgoing(outgoing);
+  checkContent(message);
+  const { text, images = [], imageKeys = [] } = message;
   const send = async (keys: readonly string[]) => {
     const json = { text, imageKeys: keys.length === 0 ? undefined : keys };
     return (await http.request("POST", template, answer, { id, signal, json })).value;

@@ -1,10 +1,11 @@
 import type * as z from "zod";
 import { addressProblem, isLoopback, normalizeAddress, tokenProblem } from "../core/addresses.ts";
 import { type Clock, type Random, sleep, systemClock } from "../core/clock.ts";
+import { CLOCK, FUNCTION } from "../core/kinds.ts";
 import {
   COUNT,
+  inspectOptions,
   type OptionTable,
-  optionProblems,
   refuseProblems,
   TIME_LIMIT,
 } from "../core/option-checks.ts";
@@ -46,9 +47,9 @@ const OPTIONS: OptionTable<ClientOptions> = {
   apiKey: true,
   timeoutMs: TIME_LIMIT,
   retries: { max: 10, whole: true },
-  fetch: true,
-  clock: true,
-  random: true,
+  fetch: FUNCTION,
+  clock: CLOCK,
+  random: FUNCTION,
   maxRequestsPerMinute: COUNT,
 };
 
@@ -90,20 +91,17 @@ export class Http {
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(options: ClientOptions, sender?: object) {
-    const { baseUrl, apiKey, clock = systemClock, random = Math.random } = options;
-    const { maxRequestsPerMinute: perMinute, timeoutMs = 10_000, retries = 2 } = options;
+    const { values, problems } = inspectOptions(options, OPTIONS);
+    const { baseUrl, apiKey, fetch, clock = systemClock, random = Math.random } = values;
+    const { maxRequestsPerMinute: perMinute, timeoutMs = 10_000, retries = 2 } = values;
     const address = addressProblem(baseUrl);
     const token = tokenProblem(apiKey);
-    refuseProblems([
-      address && `baseUrl ${address}`,
-      token && `apiKey ${token}`,
-      ...optionProblems(options, OPTIONS),
-    ]);
+    refuseProblems([address && `baseUrl ${address}`, token && `apiKey ${token}`, ...problems]);
     this.timeoutMs = timeoutMs;
     this.#baseUrl = normalizeAddress(baseUrl);
     this.#apiKey = apiKey;
     this.#retries = retries;
-    this.#send = transportOf(options.fetch);
+    this.#send = transportOf(fetch);
     this.#clock = clock;
     this.#random = random;
     this.#sender = sender;

@@ -3,10 +3,10 @@ import { open } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isAnyArrayBuffer } from "node:util/types";
 import { type ImageKind, imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
-import { hasCode, messageOf, type PlatformCode, ServiceBotError } from "../errors.ts";
+import { hasCode, messageOf, type PlatformCode, ServiceBotError, tryRead } from "../errors.ts";
 import { apiErrorOf } from "./errors.ts";
 import { eitherOf, type Http } from "./http.ts";
-import { type CallOptions, type ImageInput, type Upload, upload } from "./resources.ts";
+import { type ImageInput, type Upload, upload } from "./resources.ts";
 
 /** An image that has been read and checked, ready to be attached or uploaded. */
 export type PreparedImage =
@@ -48,10 +48,11 @@ export async function prepareImage(
   signal?: AbortSignal | undefined,
 ): Promise<PreparedImage> {
   signal?.throwIfAborted();
-  if (typeof input === "string" || input instanceof URL) return await fromText(String(input));
-  if (typeof input !== "object" || input === null) {
+  if (typeof input === "string") return await fromText(input);
+  if (!isReadable(input)) {
     return invalid(`${EXPECTED} (got ${input === null ? "null" : typeof input}).`);
   }
+  if (input instanceof URL) return await fromText(String(input));
   if (ArrayBuffer.isView(input)) {
     return fromBytes(new Uint8Array(input.buffer, input.byteOffset, input.byteLength));
   }
@@ -61,6 +62,13 @@ export async function prepareImage(
     return fromBytes(new Uint8Array(await input.arrayBuffer()));
   }
   return await fromFields(input);
+}
+
+/** Returns false for a value that is not an object, and for an object whose fields cannot be read. */
+function isReadable(input: unknown): input is object {
+  if (typeof input !== "object" || input === null) return false;
+  const names = ["key", "path", "url", "size", "arrayBuffer"];
+  return tryRead(() => names.map((name) => Reflect.get(input, name))) !== undefined;
 }
 
 /** Prepares an image from an object. The key comes first, because only the key of an `Upload` can be attached. */
@@ -117,6 +125,9 @@ function fromBytes(bytes: Uint8Array): PreparedImage {
 }
 
 async function fromFile(pathOrUrl: string): Promise<PreparedImage> {
+  if (pathOrUrl.length > MAX_TEXT) {
+    return invalid(`${EXPECTED} (got a path of ${pathOrUrl.length} characters).`);
+  }
   const path = pathOf(pathOrUrl);
   try {
     const data = await readWithin(path);
@@ -177,7 +188,7 @@ function reasonOf(cause: unknown): string {
 }
 
 function isAddress(value: unknown): value is string | URL {
-  return typeof value === "string" || value instanceof URL;
+  return typeof value === "string" || tryRead(() => value instanceof URL) === true;
 }
 
 /** Checks properties instead of the class, because the global Blob is not the only Blob class. */
@@ -256,7 +267,7 @@ export async function uploadAll(
 export async function uploadImage(
   http: Http,
   image: ImageInput,
-  { signal }: CallOptions,
+  signal: AbortSignal | undefined,
 ): Promise<Upload> {
   const prepared = await http.prepare(signal, (either) => prepareImage(image, either));
   if ("key" in prepared)

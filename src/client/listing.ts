@@ -1,5 +1,7 @@
 import type * as z from "zod";
+import { inspectOptions, refuseProblems } from "../core/option-checks.ts";
 import { ServiceBotError } from "../errors.ts";
+import { PAGE_OPTIONS } from "./arguments.ts";
 import type { Http } from "./http.ts";
 import type { RequestOptions } from "./request.ts";
 import type { Page, PageOptions } from "./resources.ts";
@@ -111,12 +113,15 @@ export function list<T>(
   http: Http,
   template: string,
   page: z.ZodType<Page<T>>,
-  { limit, cursor: from, signal }: PageOptions,
+  options: PageOptions,
   { id, query }: Pick<RequestOptions, "id" | "query"> = {},
 ): Listing<T> {
+  const { values, problems } = inspectOptions(options, PAGE_OPTIONS);
+  const { limit, cursor: from, signal } = values;
   const readPage = async (cursor: string | undefined) => {
-    const options = { id, signal, query: { ...query, limit, cursor } };
-    return (await http.request("GET", template, page, options)).value;
+    refuseProblems(problems);
+    const asked = { id, signal, query: { ...query, limit, cursor } };
+    return (await http.request("GET", template, page, asked)).value;
   };
   return new Listing(readPage, from, `GET ${template}`);
 }

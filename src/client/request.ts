@@ -1,4 +1,4 @@
-import { outOfRange, refuseProblems } from "../core/option-checks.ts";
+import { describeValue } from "../core/kinds.ts";
 import { EVENT_HEADER } from "../core/platform-contract.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { RequestKind } from "./request-limiter.ts";
@@ -51,16 +51,13 @@ interface Access {
   readonly event: string | undefined;
 }
 
-/**
- * @throws {ServiceBotError} INVALID_ID; INVALID_OPTION unless `limit` is 1 to 50 (section 8 of the platform document)
- */
+/** @throws {ServiceBotError} INVALID_ID */
 export function buildRequest(
   method: Method,
   template: string,
   { id, query = {}, purpose, json, form }: RequestOptions,
   { baseUrl, apiKey, event }: Access,
 ): ApiRequest {
-  refuseProblems([outOfRange("limit", query["limit"], { min: 1, max: 50, whole: true })]);
   const path = resolvePath(template, id);
   const headers = {
     accept: "application/json",
@@ -88,7 +85,10 @@ export function buildRequest(
 
 /** @throws {ServiceBotError} INVALID_ID */
 export function resolvePath(template: string, id: string | undefined): string {
-  return template.replace(/\{\w+\}/, () => segment(id));
+  const place = /\{\w+\}/.exec(template)?.[0];
+  if (place === undefined) return template;
+  checkId(nameOfId(template), id);
+  return template.replace(place, encodeURIComponent(id));
 }
 
 function urlOf(address: string, query: NonNullable<RequestOptions["query"]>): string {
@@ -99,17 +99,27 @@ function urlOf(address: string, query: NonNullable<RequestOptions["query"]>): st
   return url.href;
 }
 
+function nameOfId(template: string): string {
+  if (template.startsWith("/users/")) return "username";
+  return template.startsWith("/posts/") ? "postId" : "conversationId";
+}
+
+/** Maximum length of an id, in characters. */
+const MAX_ID = 1_000;
+
 /**
- * Encodes an id as a path segment. A path cannot contain a lone surrogate, and the segments `.` and `..` would change
- * the URL.
+ * Checks an id, which becomes a segment of a path. A path cannot contain a lone surrogate, and the segments `.` and
+ * `..` would change the URL.
  *
+ * @param name names the argument
  * @throws {ServiceBotError} INVALID_ID
  */
-function segment(id = ""): string {
-  if (!["", ".", ".."].includes(id) && id.isWellFormed()) return encodeURIComponent(id);
+export function checkId(name: string, id: unknown): asserts id is string {
+  const isText = typeof id === "string" && !["", ".", ".."].includes(id) && id.length <= MAX_ID;
+  if (isText && id.isWellFormed()) return;
   throw new ServiceBotError(
     "INVALID_ID",
-    `"${id}" is not a valid conversation id, post id or username.`,
+    `${name} must be a string of 1 to ${MAX_ID} characters that is valid in a URL's path (got ${describeValue(id)}).`,
   );
 }
 
@@ -129,5 +139,9 @@ function textsOf(body: unknown): string[] {
  */
 function searchTextsOf({ q }: NonNullable<RequestOptions["query"]>): string[] {
   if (typeof q !== "string") return [];
-  return [q, encodeURIComponent(q), String(new URLSearchParams({ q })).slice("q=".length)];
+  return [
+    q,
+    encodeURIComponent(q.toWellFormed()),
+    String(new URLSearchParams({ q })).slice("q=".length),
+  ];
 }

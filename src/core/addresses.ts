@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { tryRead } from "../errors.ts";
 import { readTarget } from "./request-target.ts";
 
 /**
@@ -9,7 +10,8 @@ import { readTarget } from "./request-target.ts";
  * contains a password.
  */
 export function addressProblem(text: string): string | undefined {
-  const url = URL.parse(text);
+  // A JavaScript caller may pass a value that has no text.
+  const url = tryRead(() => URL.parse(text)) ?? null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return "must be an http(s) URL such as https://platform.example";
   }

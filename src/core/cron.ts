@@ -1,5 +1,6 @@
 import { Cron } from "croner";
 import { messageOf, ServiceBotError } from "../errors.ts";
+import { quoteValue } from "./kinds.ts";
 
 /** Resolution of cron patterns, in ms. */
 const SECOND_MS = 1_000;
@@ -60,7 +61,7 @@ function checkTimeZone(timeZone: unknown): void {
   }
   throw new ServiceBotError(
     "INVALID_OPTION",
-    `timeZone must be an IANA name such as "Europe/Paris" (got ${JSON.stringify(timeZone)}).`,
+    `timeZone must be an IANA name such as "Europe/Paris" (got ${quoteValue(timeZone)}).`,
   );
 }
 

@@ -1,3 +1,6 @@
+/** Maximum number of letters in which names may differ. */
+const MAX_EDITS = 2;
+
 /** Length from which names may differ in two letters, in characters. Shorter names may differ in only one. */
 const LONG_NAME = 6;
 
@@ -5,9 +8,14 @@ const LONG_NAME = 6;
  * Returns the known name nearest to a misspelt name, or `undefined` if none is near. Ignores case, `-`, `_` and `.`.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const given = plain(name);
   const near = known
-    .map((candidate) => ({ candidate, edits: editsBetween(plain(name), plain(candidate)) }))
-    .filter(({ candidate, edits }) => edits <= (plain(candidate).length < LONG_NAME ? 1 : 2))
+    // Skip names whose lengths rule them out, because comparing a long name letter by letter takes long.
+    .filter((candidate) => Math.abs(given.length - plain(candidate).length) <= MAX_EDITS)
+    .map((candidate) => ({ candidate, edits: editsBetween(given, plain(candidate)) }))
+    .filter(
+      ({ candidate, edits }) => edits <= (plain(candidate).length < LONG_NAME ? 1 : MAX_EDITS),
+    )
     .sort((a, b) => a.edits - b.edits);
   return near[0]?.candidate;
 }

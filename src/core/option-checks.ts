@@ -1,5 +1,6 @@
-import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
+import { MAX_WAIT_MS, messageOf, ServiceBotError, tryRead } from "../errors.ts";
 import type { BackoffOptions } from "./clock.ts";
+import { describeValue, isObject, type Kind, kindProblem, OBJECT } from "./kinds.ts";
 import { pageUrl } from "./manifest.ts";
 import { nearestName } from "./names.ts";
 
@@ -22,12 +23,18 @@ export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
 export const COUNT: Range = { min: 1, whole: true };
 
 /**
- * A rule for every name in an options type: a number's range, or the table for nested options. The compiler keeps the
- * table complete.
+ * A rule for every name in an options type: its kind, a number's range, or the table for nested options. The compiler
+ * keeps the table complete. An option with the rule `true` is checked elsewhere.
  */
 export type OptionTable<T> = { readonly [K in keyof T]-?: OptionRule };
 
-type OptionRule = true | Range | { readonly options: OptionTable<object> };
+type OptionRule = true | Range | Kind | NestedOptions;
+
+interface NestedOptions {
+  readonly options: OptionTable<object>;
+  /** Whether `false` is valid too. */
+  readonly orFalse?: true;
+}
 
 /** Options for a retry policy. `factor` has no upper bound, because `maxMs` caps every wait. */
 export const RETRY_OPTIONS: OptionTable<BackoffOptions> = { baseMs: WAIT, maxMs: WAIT, factor: {} };
@@ -56,39 +63,130 @@ export const HANDLER_OPTIONS: OptionTable<HandlerOptions> = {
 };
 
 /**
- * Rejects unknown options and numbers out of range at startup. Otherwise a mistake would become visible only when
+ * Reads options once, and rejects unknown names and invalid values. Otherwise a mistake would become visible only when
  * something fails.
  *
+ * @param path prefix of each option's name, if the argument is not named `options`, such as `query.`
  * @throws {ServiceBotError} INVALID_OPTION, listing every problem at once
  */
-export function checkOptions(given: object, table: OptionTable<object>): void {
-  refuseProblems(optionProblems(given, table));
+export function readOptions<T extends object>(
+  given: T,
+  table: OptionTable<object>,
+  path?: string,
+): T {
+  const { values, problems } = inspectOptions(given, table, path);
+  refuseProblems(problems);
+  return values;
 }
 
 /**
- * Returns a problem for each unknown option and each number out of range. TypeScript reports unknown options only in
- * object literals, not in spread objects, and JavaScript reports none.
+ * Reads an object's fields once, and rejects invalid values. Skips unknown fields.
  *
- * @param path prefix of each name, such as `retry.`
+ * @param path prefix of each field's name, such as `message.`
+ * @throws {ServiceBotError} INVALID_OPTION, listing every problem at once
  */
-export function optionProblems(
-  given: object,
+export function readFields<T extends object>(
+  given: T,
+  table: OptionTable<object>,
+  path: string,
+): T {
+  const { values, problems } = inspectFields(given, table, path);
+  refuseProblems(problems);
+  return values;
+}
+
+/** The values of an object's fields, and what is wrong with the others. */
+export interface Inspected<T> {
+  /** A field that is invalid or `undefined` is absent. */
+  readonly values: T;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads options once, and describes each unknown name and each invalid value. TypeScript reports unknown options only
+ * in object literals, not in spread objects, and JavaScript reports none.
+ *
+ * @param path prefix of each option's name, such as `retry.`
+ */
+export function inspectOptions<T extends object>(
+  given: T,
   table: OptionTable<object>,
   path = "",
-): (string | undefined)[] {
-  const values: Readonly<Record<string, unknown>> = { ...given };
+): Inspected<T> {
+  const { values, problems } = inspectFields(given, table, path);
+  const names = namesIn(given) ?? [];
+  return { values, problems: [...unknownOptions(names, Object.keys(table), path), ...problems] };
+}
+
+/**
+ * Reads an object's fields once, and describes each invalid value. Skips unknown fields.
+ *
+ * @param path prefix of each field's name, such as `retry.`; empty for an argument named `options`
+ */
+export function inspectFields<T extends object>(
+  given: T,
+  table: OptionTable<object>,
+  path: string,
+): Inspected<T> {
+  const what = path === "" ? "options" : path.slice(0, -1);
+  const problem = kindProblem(what, given, OBJECT);
+  if (problem !== undefined) return { values: {} as T, problems: [problem] };
+  if (namesIn(given) === undefined) {
+    return { values: {} as T, problems: [`${what} cannot be read`] };
+  }
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
   const rules: [string, OptionRule][] = Object.entries(table);
-  const known = Object.keys(table);
-  return [
-    ...Object.keys(given)
-      .filter((name) => !Object.hasOwn(table, name))
-      .map((name) => unknownOption(name, known, path)),
-    ...rules.flatMap(([name, rule]) => {
-      if (rule === true) return [];
-      if (!("options" in rule)) return [outOfRange(path + name, values[name], rule)];
-      return optionProblems(Object(values[name] || {}), rule.options, `${path}${name}.`);
-    }),
-  ];
+  for (const [name, rule] of rules) {
+    const field = inspectField(given, name, rule, path);
+    for (const found of field.problems) problems.push(found);
+    if (field.values !== undefined) values[name] = field.values;
+  }
+  return { values: values as T, problems };
+}
+
+/** Returns the names of an object's fields, or `undefined` for another value and for an unreadable object. */
+function namesIn(given: unknown): readonly string[] | undefined {
+  return tryRead(() => (isObject(given) ? Object.keys(given) : undefined));
+}
+
+function inspectField(
+  given: object,
+  name: string,
+  rule: OptionRule,
+  path: string,
+): Inspected<unknown> {
+  const what = path + name;
+  let value: unknown;
+  try {
+    value = Reflect.get(given, name);
+  } catch (error) {
+    return { values: undefined, problems: [`${what} cannot be read: ${messageOf(error)}`] };
+  }
+  const isMissing = value === undefined && !(rule !== true && "fits" in rule && rule.isRequired);
+  const isAnything = rule === true || ("options" in rule && rule.orFalse && value === false);
+  if (isMissing || isAnything) return { values: value, problems: [] };
+  if ("options" in rule) return inspectOptions(value as object, rule.options, `${what}.`);
+  const problem = "fits" in rule ? kindProblem(what, value, rule) : outOfRange(what, value, rule);
+  if (problem === undefined) return { values: value, problems: [] };
+  return { values: undefined, problems: [problem] };
+}
+
+/** Maximum number of unknown options in an error message, and of characters per name. */
+const MAX_UNKNOWN = 10;
+const MAX_NAME = 100;
+
+function unknownOptions(
+  names: readonly string[],
+  known: readonly string[],
+  path: string,
+): string[] {
+  const unknown = names.filter((name) => !known.includes(name));
+  const shown = unknown
+    .slice(0, MAX_UNKNOWN)
+    .map((name) => unknownOption(name.slice(0, MAX_NAME), known, path));
+  const more = unknown.length - shown.length;
+  return more > 0 ? [...shown, `and ${more} more unknown options`] : shown;
 }
 
 /** Options from earlier versions, which channels replace. */
@@ -121,21 +219,30 @@ export function outOfRange(
     max === Number.POSITIVE_INFINITY
       ? `${whole ? "of " : ""}at least ${min}`
       : `from ${min} to ${max}${words}`;
-  return `${name} must be ${kind}${range} (got ${value})`;
+  return `${name} must be ${kind}${range} (got ${describeValue(value)})`;
 }
 
-/** No control or invisible characters, and no lone surrogates. */
-const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
+/**
+ * @param name names the argument
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+export function requireKind(name: string, value: unknown, kind: Kind): void {
+  refuseProblems([kindProblem(name, value, kind)]);
+}
 
 /**
- * Describes why a key is invalid, in a sentence that begins with `what`. Returns `undefined` if the key is valid or
- * absent.
+ * Copies an object's own fields.
+ *
+ * @param name names the argument
+ * @throws {ServiceBotError} INVALID_OPTION, also if a getter throws
  */
-export function keyProblem(what: string, key: unknown): string | undefined {
-  const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
-  return isValid
-    ? undefined
-    : `${what} must be a string of 1 to 100 characters without control characters`;
+export function copyFields<T extends object>(name: string, given: T): T {
+  requireKind(name, given, OBJECT);
+  try {
+    return { ...given };
+  } catch (error) {
+    throw new ServiceBotError("INVALID_OPTION", `${name} cannot be read: ${messageOf(error)}.`);
+  }
 }
 
 /**
@@ -144,8 +251,7 @@ export function keyProblem(what: string, key: unknown): string | undefined {
  */
 export function requireFunction(what: string, value: unknown): void {
   if (typeof value === "function") return;
-  const got = value === null ? "null" : typeof value;
-  refuseProblems([`${what} needs a function (got ${got})`]);
+  refuseProblems([`${what} needs a function (got ${describeValue(value)})`]);
 }
 
 /** @throws {ServiceBotError} INVALID_OPTION, listing every problem at once */

@@ -1,4 +1,6 @@
+import { types } from "node:util";
 import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
+import { quoteValue, timeOf } from "./kinds.ts";
 
 /**
  * A duration: milliseconds, or a string of whole numbers with the units `d`, `h`, `m`, `s` and `ms`, such as `1h30m`.
@@ -35,8 +37,8 @@ export function readSpan(span: Span, what: string): number {
  * @throws {ServiceBotError} INVALID_OPTION
  */
 export function readWhen(when: When, now: number, what: string): number {
-  if (!(when instanceof Date)) return readSpan(when, what);
-  const ms = Math.max(0, when.getTime() - now);
+  if (!types.isDate(when)) return readSpan(when, what);
+  const ms = Math.max(0, timeOf(when) - now);
   if (ms <= MAX_WAIT_MS) return Math.ceil(ms);
   throw refusal(when, what, "a valid Date");
 }
@@ -48,9 +50,8 @@ function parseSpan(text: string): number | undefined {
 }
 
 function refusal(got: unknown, what: string, expected: string): ServiceBotError {
-  const shown = got instanceof Date || typeof got === "number" ? String(got) : JSON.stringify(got);
   return new ServiceBotError(
     "INVALID_OPTION",
-    `${what} must be ${expected}, from 0 to 365 days (got ${shown}).`,
+    `${what} must be ${expected}, from 0 to 365 days (got ${quoteValue(got)}).`,
   );
 }

@@ -1,5 +1,6 @@
 import { ServiceBotError, tryRead, UNREADABLE } from "../errors.ts";
 import { textsIn } from "./json.ts";
+import type { Kind } from "./kinds.ts";
 import { scrubber } from "./safe-text.ts";
 
 /**
@@ -119,6 +120,11 @@ function issuesOf(result: unknown): readonly SchemaIssue[] | undefined {
     "A schema must return an object with value or with a list of issues, as Standard Schema (v1) specifies.",
   );
 }
+
+export const SCHEMA: Kind = {
+  expected: "a Standard Schema (v1), such as a zod, valibot or arktype schema",
+  fits: isSchema,
+};
 
 export function isSchema(value: unknown): value is StandardSchemaV1 {
   const isHolder = (typeof value === "object" && value !== null) || typeof value === "function";

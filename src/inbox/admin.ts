@@ -373,7 +373,8 @@ export interface InboxChange {
 /**
  * Administration of the inbox, including decisions about events that cannot be handled. A decision by filter applies to
  * the events that match at the time of the call. It runs in small batches, so deliveries continue in between. Every
- * method rejects with STORE_UNAVAILABLE if the store does not respond.
+ * method rejects with STORE_UNAVAILABLE if the store does not respond, and with INVALID_OPTION if an argument has the
+ * wrong type or an unknown field.
  */
 export interface InboxAdmin {
   /**

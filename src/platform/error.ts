@@ -66,10 +66,13 @@ export function invalid(message: string): PlatformError {
   return new PlatformError(400, "VALIDATION", message);
 }
 
+/** In characters. An id in an error may be longer than any real one. */
+const MAX_SHOWN = 200;
+
 /**
  * Returns a 404 NOT_FOUND error. The message never reveals that an object exists but is hidden from the bot (section 4
  * of the platform document).
  */
 export function notFound(what: string): PlatformError {
-  return new PlatformError(404, "NOT_FOUND", `There is no such ${what}.`);
+  return new PlatformError(404, "NOT_FOUND", `There is no such ${what.slice(0, MAX_SHOWN)}.`);
 }

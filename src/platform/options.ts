@@ -1,8 +1,10 @@
 import type { Random } from "../core/clock.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { CLOCK, FUNCTION, LOGGER, STRING } from "../core/kinds.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
+import { inspectFields, type OptionTable } from "../core/option-checks.ts";
 import { ConfigError } from "../errors.ts";
-import { type LimitSettings, limitProblems } from "./api/limits.ts";
+import { eachLimit, type LimitSettings, limitProblems } from "./api/limits.ts";
 import { API_KEY, CONTROL_TOKEN, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 
@@ -48,6 +50,22 @@ export interface PlatformOptions {
   readonly logger?: Logger | undefined;
 }
 
+const OPTIONS: OptionTable<PlatformOptions> = {
+  url: STRING,
+  stateFile: STRING,
+  apiKey: STRING,
+  webhookSecret: STRING,
+  controlToken: STRING,
+  fetch: FUNCTION,
+  retryIntervalMs: true,
+  disableAfter: true,
+  deliveryTimeoutMs: true,
+  limits: { options: eachLimit(true) },
+  clock: CLOCK,
+  random: FUNCTION,
+  logger: LOGGER,
+};
+
 /** {@link PlatformOptions} with defaults applied. A secret that is `undefined` comes from the state file. */
 export interface Settings {
   readonly url: string;
@@ -67,9 +85,10 @@ export interface Settings {
 
 /** @throws {ConfigError} lists every invalid option */
 export function settings(options: PlatformOptions): Settings {
-  const chosen = withDefaults(options);
-  const problems = findProblems(chosen);
-  if (problems.length > 0) throw new ConfigError(problems);
+  const { values, problems } = inspectFields(options, OPTIONS, "");
+  const chosen = withDefaults(values);
+  const all = [...problems, ...findProblems(chosen)];
+  if (all.length > 0) throw new ConfigError(all);
   return chosen;
 }
 

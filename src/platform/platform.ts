@@ -1,4 +1,6 @@
+import { FUNCTION, NUMBER, oneOf } from "../core/kinds.ts";
 import type { Logger } from "../core/logger.ts";
+import { type OptionTable, readOptions, requireKind, WAIT } from "../core/option-checks.ts";
 import { RUNS_PATH } from "../core/platform-contract.ts";
 import { requireNode } from "../core/process.ts";
 import { answerApi } from "./api/api.ts";
@@ -7,6 +9,7 @@ import { ClockControl, PlatformClock } from "./clock.ts";
 import { Control } from "./control/control.ts";
 import { ControlApi } from "./control/control-api.ts";
 import { endpointsOf } from "./control/endpoints.ts";
+import { inProcess } from "./control/in-process.ts";
 import {
   type Answer,
   ConnectionLost,
@@ -44,6 +47,21 @@ export interface PlatformOverrides {
   readonly makeThumbnail?: MakeThumbnail;
   readonly portalFiles?: URL;
 }
+
+/** The kinds of timeline entries. The compiler keeps the list complete. */
+const KINDS: Readonly<Record<TimelineRecord["kind"], true>> = {
+  event: true,
+  delivery: true,
+  api: true,
+  webhook: true,
+  run: true,
+  inbox: true,
+  app: true,
+  fault: true,
+  state: true,
+};
+
+const WAIT_OPTIONS: OptionTable<WaitOptions> = { after: NUMBER, timeoutMs: WAIT };
 
 interface Parts {
   readonly url: string;
@@ -139,7 +157,7 @@ export class Platform {
     this.url = url;
     this.portalUrl = `${url}/#token=${controlToken}`;
     this.controlToken = controlToken;
-    this.control = control;
+    this.control = inProcess(control);
   }
 
   /**
@@ -197,25 +215,41 @@ export class Platform {
     return completeAnswer(answered, method, clock.now());
   }
 
-  /** Calls `listener` with each new timeline entry, in order. Returns an unsubscribe function. */
+  /**
+   * Calls `listener` with each new timeline entry, in order. Returns an unsubscribe function.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   onTimeline(listener: TimelineListener): () => void {
+    requireKind("listener", listener, FUNCTION);
     return this.#parts.timeline.listen(listener);
   }
 
   /**
    * Resolves with the first matching timeline entry of this kind. The entry may already exist. Rejects after the
    * timeout, or when the platform stops.
+   *
+   * @throws {PlatformError} 408 TIMEOUT
+   * @throws {ServiceBotError} INVALID_OPTION
    */
-  waitFor<K extends TimelineRecord["kind"]>(
+  async waitFor<K extends TimelineRecord["kind"]>(
     kind: K,
     fits: (entry: EntryOf<K>) => boolean = () => true,
     options: WaitOptions = {},
   ): Promise<EntryOf<K>> {
-    return awaitEntry(this.#parts.timeline, kind, fits, options);
+    requireKind("kind", kind, oneOf(Object.keys(KINDS)));
+    requireKind("fits", fits, FUNCTION);
+    const { timeline } = this.#parts;
+    return await awaitEntry(timeline, kind, fits, readOptions(options, WAIT_OPTIONS));
   }
 
-  /** Registers a callback to run when the platform stops, for example to close a server. */
+  /**
+   * Registers a callback to run when the platform stops, for example to close a server.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   closeWith(close: () => Promise<void>): void {
+    requireKind("close", close, FUNCTION);
     this.#closers.push(close);
   }
 

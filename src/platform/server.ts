@@ -3,8 +3,10 @@ import type { AddressInfo } from "node:net";
 import express, { type Express, type Request as ExpressRequest } from "express";
 import { hostCheck, isHostName } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
+import { type Kind, STRING, STRINGS } from "../core/kinds.ts";
 import { bind } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";
+import { copyFields, inspectFields, type OptionTable } from "../core/option-checks.ts";
 import { readRoute } from "../core/request-target.ts";
 import { sendWebResponse, toWebRequest } from "../core/web-adapter.ts";
 import { ConfigError } from "../errors.ts";
@@ -54,6 +56,20 @@ export interface ListenOptions extends Omit<PlatformOptions, "url"> {
   readonly extensions?: readonly Extension[] | undefined;
 }
 
+const EXTENSIONS: Kind = {
+  expected: "an array of extensions",
+  fits: (value) =>
+    Array.isArray(value) &&
+    value.every(({ path, open }) => typeof path === "string" && typeof open === "function"),
+};
+
+const LISTEN_OPTIONS: OptionTable<Omit<ListenOptions, keyof PlatformOptions>> = {
+  host: STRING,
+  allowHosts: STRINGS,
+  port: true,
+  extensions: EXTENSIONS,
+};
+
 export interface ListenSettings {
   readonly host: string;
   readonly allowHosts: readonly string[];
@@ -65,12 +81,13 @@ export interface ListenSettings {
  * Starts a local platform on a port: {@link createPlatform} behind Express. A process can have several platforms.
  *
  * @throws {ConfigError} an option or the state file cannot be used
- * @throws {ServiceBotError} ADDRESS_IN_USE, NODE_TOO_OLD
+ * @throws {ServiceBotError} INVALID_OPTION, ADDRESS_IN_USE, NODE_TOO_OLD
  */
 export async function startPlatform(
-  options: ListenOptions = {},
+  given: ListenOptions = {},
   replaced: PlatformOverrides = {},
 ): Promise<Platform> {
+  const options = copyFields("options", given);
   const { logger } = settings(options);
   const { host, port, allowHosts, extensions } = listenSettings(options);
   const server = createServer({ connectionsCheckingInterval: CHECKING_INTERVAL_MS });
@@ -99,24 +116,25 @@ export async function startPlatform(
 
 /** @throws {ConfigError} lists every invalid option, except the platform's own options */
 function listenSettings(options: ListenOptions): ListenSettings {
-  const chosen: ListenSettings = {
-    // Accept an IPv6 address in brackets, as it appears in a URL.
-    host: (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"),
-    allowHosts: options.allowHosts ?? [],
-    port: options.port ?? 0,
-    extensions: options.extensions ?? [],
-  };
-  const problems = listenProblems(chosen);
+  const { values, problems: wrong } = inspectFields(options, LISTEN_OPTIONS, "");
+  const { host = "127.0.0.1", allowHosts = [], port = 0, extensions = [] } = values;
+  // Accept an IPv6 address in brackets, as it appears in a URL.
+  const chosen = { host: host.replace(/^\[(.*)\]$/, "$1"), allowHosts, port, extensions };
+  const problems = [...wrong, ...listenProblems(chosen)];
   if (problems.length > 0) throw new ConfigError(problems);
   return chosen;
 }
+
+/** Maximum length of a host name, in characters (RFC 1035, section 2.3.4). */
+const MAX_HOST = 253;
 
 function listenProblems({ host, port, allowHosts }: ListenSettings): string[] {
   const problems: string[] = [];
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     problems.push("port: must be a whole number from 0 to 65535");
   }
-  if (host === "") problems.push("host: must be an address or host name of this machine");
+  if (host === "" || host.length > MAX_HOST)
+    problems.push("host: must be an address or host name of this machine");
   if (!allowHosts.every(isHostName)) {
     problems.push(
       "allowHosts: must be host names without a scheme, port or wildcard, such as platform.test",

@@ -1,3 +1,4 @@
+import { copyFields } from "../core/option-checks.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Context } from "./context.ts";
 import type { Boundary, ErrorObserver, Middleware, Next } from "./handler.ts";
@@ -28,8 +29,9 @@ export class Route {
     this.username = username;
   }
 
-  /** @throws {ServiceBotError} INVALID_OPTION if the context already has a field with that name */
-  add(fields: object): void {
+  /** @throws {ServiceBotError} INVALID_OPTION, for example if the context already has a field with that name */
+  add(given: object): void {
+    const fields = copyFields("fields", given);
     for (const name of Object.keys(fields)) {
       if (name in this.context && !Object.hasOwn(this.#added, name)) throw fieldConflict(name);
     }

@@ -1,5 +1,7 @@
+import { LIMIT, readOutgoing } from "../client/arguments.ts";
 import type { Client } from "../client/client.ts";
 import { type ReadPage, readPages } from "../client/listing.ts";
+import { checkId } from "../client/request.ts";
 import type {
   Conversation,
   ImageInput,
@@ -11,13 +13,14 @@ import type {
   Upload,
 } from "../client/resources.ts";
 import type { Jsonify } from "../core/json.ts";
+import { BOOLEAN, FUNCTION, KEY, type Kind } from "../core/kinds.ts";
 import type { Logger } from "../core/logger.ts";
 import {
-  checkOptions,
-  keyProblem,
+  inspectOptions,
   type OptionTable,
-  optionProblems,
+  readOptions,
   refuseProblems,
+  requireKind,
 } from "../core/option-checks.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { traceIdOf } from "../core/trace.ts";
@@ -367,7 +370,8 @@ class Reads {
     this.#client = client;
   }
 
-  readonly messages: Context["messages"] = async ({ limit = 50 } = {}) => {
+  readonly messages: Context["messages"] = async (options = {}) => {
+    const { limit = 50 } = readOptions(options, MESSAGES_OPTIONS);
     const { event, signal } = this.#job;
     const conversationId = conversationOf(event) ?? refuseMessages(event);
     return (await this.#client.dms.messages(conversationId, { limit, signal })).items;
@@ -436,6 +440,7 @@ class Writes {
 
   readonly comment: Context["comment"] = (postId, message, options) =>
     this.#write("comment", options, (name) => {
+      checkId("postId", postId);
       return commentStep(name, postId, outgoingOf(message), this.#scope);
     });
 
@@ -451,11 +456,13 @@ class Writes {
     options: StepOptions = {},
   ) =>
     this.#tasks.start(async () => {
-      checkOptions(options, STEP_OPTIONS);
+      requireKind("name", name, STEP_NAME);
+      requireKind("fn", fn, FUNCTION);
+      const { repeatable = false } = readOptions(options, STEP_OPTIONS);
       const { result } = await this.#job.steps.run({
         name: `${this.#prefix}step/${name}`,
         run: async () => ({ result: (await fn()) as Jsonify<R> }),
-        repeatable: options.repeatable ?? false,
+        repeatable,
       });
       return result;
     });
@@ -473,9 +480,11 @@ class Writes {
     options: WriteOptions = {},
     describe: (name: string) => Step<R>,
   ): Promise<WriteResult<R>> {
-    const name = this.#nextName(kind, options);
+    const { values, problems } = inspectOptions(options, WRITE_OPTIONS);
+    // Number the write at once, in the order of the calls.
+    const name = this.#nextName(kind, values);
     return this.#tasks.start(async () => {
-      checkWriteOptions(options);
+      refuseProblems(problems);
       const step = describe(name);
       // Date the intent by the platform's clock. With the bot's clock, a search after a crash would have to cover extra
       // minutes.
@@ -501,13 +510,17 @@ class Writes {
 }
 
 function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
-  return typeof message === "string" ? { text: message } : message;
+  return readOutgoing(typeof message === "string" ? { text: message } : message);
 }
 
-const WRITE_OPTIONS: OptionTable<WriteOptions> = { key: true };
-const STEP_OPTIONS: OptionTable<StepOptions> = { repeatable: true };
+const WRITE_OPTIONS: OptionTable<WriteOptions> = { key: KEY };
+const STEP_OPTIONS: OptionTable<StepOptions> = { repeatable: BOOLEAN };
+const MESSAGES_OPTIONS: OptionTable<{ readonly limit?: number }> = { limit: LIMIT };
 
-/** @throws {ServiceBotError} INVALID_OPTION */
-function checkWriteOptions(options: WriteOptions): void {
-  refuseProblems([...optionProblems(options, WRITE_OPTIONS), keyProblem("key", options.key)]);
-}
+/** Maximum length of a step's name, in characters. PostgreSQL limits the size of an index entry. */
+const MAX_STEP_NAME = 500;
+
+const STEP_NAME: Kind = {
+  expected: `a string of 1 to ${MAX_STEP_NAME} characters`,
+  fits: (value) => typeof value === "string" && value !== "" && value.length <= MAX_STEP_NAME,
+};

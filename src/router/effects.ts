@@ -1,9 +1,5 @@
-import {
-  checkOptions,
-  keyProblem,
-  type OptionTable,
-  refuseProblems,
-} from "../core/option-checks.ts";
+import { KEY, type Kind, STRING } from "../core/kinds.ts";
+import { type OptionTable, readOptions, requireKind } from "../core/option-checks.ts";
 import type { When } from "../core/span.ts";
 import { isSchema, type StandardSchemaV1 } from "../core/standard-schema.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -68,7 +64,16 @@ export interface EffectsContextOptions {
   readonly handledTypes: readonly string[];
 }
 
-const LATER_OPTIONS: OptionTable<LaterOptions> = { key: true };
+/** Maximum length of a timer's name in an error message, in characters, as for a registered name. */
+const MAX_NAME = 100;
+
+const LATER_OPTIONS: OptionTable<LaterOptions> = { key: KEY };
+
+/** The default keys of timers may be longer than a {@link KEY}. */
+const TIMER_KEY: Kind = {
+  expected: "a non-empty string",
+  fits: (value) => typeof value === "string" && value !== "",
+};
 
 /**
  * Creates the context methods for state and timers. The run waits for every call, even if the handler does not await
@@ -81,7 +86,7 @@ export function createEffects(
 ): EffectsContext {
   const state = (key?: string, schema: unknown = stateSchema) =>
     tasks.start(async () => {
-      checkKey("A state key", key);
+      checkKey("A state key", key, KEY);
       return await job.effects.state(key, isSchema(schema) ? schema : refuseSchema(schema));
     });
   return {
@@ -89,41 +94,36 @@ export function createEffects(
     state: state as EffectsContext["state"],
     clearState: (key) =>
       tasks.start(async () => {
-        checkKey("A state key", key);
+        checkKey("A state key", key, KEY);
         await job.effects.clearState(key);
       }),
     later: (name, when, data, options = {}) =>
       tasks.start(async () => {
         checkName(name, handledTypes);
-        checkOptions(options, LATER_OPTIONS);
-        checkKey("key", options.key);
-        return job.effects.later(name, when, data, options.key);
+        const { key } = readOptions(options, LATER_OPTIONS);
+        return job.effects.later(name, when, data, key);
       }),
     cancel: (name, key) =>
       tasks.start(async () => {
         checkName(name, handledTypes);
-        // Default keys may exceed the length limit of `keyProblem`, so any non-empty key is valid here.
-        refuseProblems([
-          key === undefined || (typeof key === "string" && key !== "")
-            ? undefined
-            : "A timer key must be a non-empty string",
-        ]);
+        checkKey("A timer key", key, TIMER_KEY);
         return await job.effects.cancel(name, key);
       }),
   };
 }
 
 /** @throws {ServiceBotError} INVALID_OPTION */
-function checkKey(what: string, key: unknown): void {
-  refuseProblems([keyProblem(what, key)]);
+function checkKey(what: string, key: unknown, kind: Kind): void {
+  if (key !== undefined) requireKind(what, key, kind);
 }
 
-/** @throws {ServiceBotError} HANDLER_MISSING */
+/** @throws {ServiceBotError} INVALID_OPTION, HANDLER_MISSING */
 function checkName(name: string, handledTypes: readonly string[]): void {
+  requireKind("name", name, STRING);
   if (handledTypes.includes(timerType(name))) return;
   throw new ServiceBotError(
     "HANDLER_MISSING",
-    `The bot has no handler for the timer ${JSON.stringify(name)}. Add bot.onTimer().`,
+    `The bot has no handler for the timer ${JSON.stringify(name.slice(0, MAX_NAME))}. Add bot.onTimer().`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { didYouMean, nearestName } from "../core/names.ts";
-import { refuseProblems } from "../core/option-checks.ts";
+import type { Kind } from "../core/kinds.ts";
+import { refuseProblems, requireKind } from "../core/option-checks.ts";
 import { isSchema, type StandardSchemaV1, validateNow } from "../core/standard-schema.ts";
 import { ServiceBotError } from "../errors.ts";
 import { isOwn } from "../events/own.ts";
@@ -11,10 +12,27 @@ import type { AnyEvent } from "../events/types.ts";
  * the types.
  */
 
-export function checkTypes(list: unknown): asserts list is readonly string[] {
-  const isList = Array.isArray(list) && list.length > 0;
-  if (isList && list.every((type) => typeof type === "string")) return;
-  refuseProblems(["on(), catch() and ctx.is() need an event type, or a non-empty array of types"]);
+/** Maximum length of an event type, in characters. Error messages repeat the type. */
+const MAX_TYPE = 200;
+
+const TYPES: Kind = {
+  expected: `an event type of up to ${MAX_TYPE} characters, or a non-empty array of such types`,
+  fits: (list) => Array.isArray(list) && list.length > 0 && list.every(isType),
+};
+
+function isType(type: unknown): boolean {
+  return typeof type === "string" && type.length <= MAX_TYPE;
+}
+
+/**
+ * Returns one or several event types as a list.
+ *
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+export function readTypes(given: unknown): readonly string[] {
+  const list = isType(given) ? [given] : given;
+  requireKind("types", list, TYPES);
+  return list as readonly string[];
 }
 
 const OTHER_TYPE =
@@ -48,8 +66,7 @@ export function createTypeGuard(options: TypeGuardOptions): (...given: unknown[]
   return (...given) => {
     const [type, schema] = given;
     if (isSchema(schema)) return matchesSchema(type, schema, options);
-    const types: readonly unknown[] = given.flat();
-    checkTypes(types);
+    const types = readTypes(given.length === 1 ? type : given);
     if (types.includes(options.event.type)) return true;
     for (const type of types) refuseMisspelt(type, options);
     return false;
@@ -62,7 +79,7 @@ function matchesSchema(
   schema: StandardSchemaV1,
   { event, setPayload }: TypeGuardOptions,
 ): boolean {
-  checkTypes([type]);
+  readTypes([type]);
   if (event.type !== type) return false;
   const read = validateNow(schema, event.payload);
   if (read === undefined) {

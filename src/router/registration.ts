@@ -1,8 +1,10 @@
+import { types } from "node:util";
+import { type Kind, oneOf, STRING } from "../core/kinds.ts";
 import {
-  checkOptions,
   HANDLER_OPTIONS,
   type HandlerOptions,
   type OptionTable,
+  readOptions,
   refuseProblems,
   requireFunction,
 } from "../core/option-checks.ts";
@@ -28,13 +30,21 @@ export interface CronOptions extends HandlerOptions {
 
 export const CRON_OPTIONS: OptionTable<CronOptions> = {
   ...HANDLER_OPTIONS,
-  timeZone: true,
-  missed: true,
+  timeZone: STRING,
+  missed: oneOf(["last", "none"]),
 };
 
-export const HEARS_OPTIONS: OptionTable<HearsOptions> = { in: true };
+const TEXT_KINDS: Kind = {
+  expected: '"dm" or "mention", or a list of them',
+  fits: (value) => {
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return list.length > 0 && list.every((kind) => textKinds.some((known) => known === kind));
+  },
+};
 
-export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { ...HEARS_OPTIONS, description: true };
+export const HEARS_OPTIONS: OptionTable<HearsOptions> = { in: TEXT_KINDS };
+
+export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { ...HEARS_OPTIONS, description: STRING };
 
 export interface Parts {
   readonly schema: StandardSchemaV1 | undefined;
@@ -50,11 +60,12 @@ export function readHandler(what: string, given: readonly unknown[]): Parts {
   // Check first, because a schema may be a function.
   const schema = isSchema(given[0]) ? given[0] : undefined;
   const rest = schema === undefined ? given : given.slice(1);
-  const isLastOptions = rest.length > 1 && typeof rest.at(-1) !== "function";
-  const options: HandlerOptions = isLastOptions ? Object(rest.at(-1)) : {};
+  const last = rest.at(-1);
+  const isLastOptions = rest.length > 1 && typeof last !== "function";
   const functions = isLastOptions ? rest.slice(0, -1) : rest;
   for (const part of functions.length === 0 ? [undefined] : functions) requireFunction(what, part);
-  checkOptions(options, HANDLER_OPTIONS);
+  const isGiven = isLastOptions && last !== undefined;
+  const options = isGiven ? readOptions(last as HandlerOptions, HANDLER_OPTIONS) : {};
   const handler = functions.at(-1) as Handler;
   const middleware = functions.slice(0, -1) as Middleware[];
   const wrapped = wrap(middleware, async ({ context }) => void (await handler(context)));
@@ -75,31 +86,38 @@ export function readAfterOptions<O extends object>(
   table: OptionTable<O>,
 ): { readonly chain: Chain; readonly options: O } {
   const isBare = typeof given[0] === "function" || given.length === 1;
-  const options: O = Object(isBare ? {} : given[0]);
-  checkOptions(options, table);
+  const options = isBare || given[0] === undefined ? ({} as O) : readOptions(given[0] as O, table);
   const { chain, options: late } = readHandler(what, isBare ? given : given.slice(1));
   const names = Object.keys(late).join(", ");
   refuseProblems([names === "" ? undefined : `${what} takes ${names} before the handler`]);
   return { chain, options };
 }
 
-/**
- * Reads the `in` option of a command or pattern.
- *
- * @param what name of the call in error messages
- * @throws {ServiceBotError} INVALID_OPTION
- */
-export function readKinds(
-  what: string,
-  { in: given = textKinds }: HearsOptions,
-): readonly TextKind[] {
+/** Returns the kinds of texts that a command or pattern matches, in a fixed order. */
+export function readKinds({ in: given = textKinds }: HearsOptions): readonly TextKind[] {
   const list: readonly unknown[] = [given].flat();
-  const isValid =
-    list.length > 0 && list.every((kind) => textKinds.some((known) => known === kind));
-  refuseProblems([
-    isValid ? undefined : `${what}: in must be "dm" or "mention", or a list of them`,
-  ]);
   return textKinds.filter((kind) => list.includes(kind));
+}
+
+/** A five-field or six-field pattern. `CronPattern` parses it. */
+export const PATTERN: Kind = {
+  expected: 'a cron pattern such as "0 9 * * *"',
+  fits: (value) => typeof value === "string" && value.length <= MAX_PATTERN,
+};
+
+/** Maximum length of a cron pattern, in characters. Error messages repeat the pattern. */
+const MAX_PATTERN = 500;
+
+/** Maximum length of a text that `hears` matches, in characters. */
+const MAX_HEARD = 10_000;
+
+/** @throws {ServiceBotError} INVALID_OPTION */
+export function checkHeard(pattern: unknown): void {
+  const isText = typeof pattern === "string" && pattern.trim() !== "";
+  if (types.isRegExp(pattern) || (isText && pattern.length <= MAX_HEARD)) return;
+  refuseProblems([
+    `hears() needs a string of up to ${MAX_HEARD} characters or a regular expression`,
+  ]);
 }
 
 /** No control characters, invisible characters or lone surrogates, because the name is part of an event type. */

@@ -1,10 +1,11 @@
 import { CronPattern } from "../core/cron.ts";
-import { type HandlerOptions, refuseProblems, requireFunction } from "../core/option-checks.ts";
+import { type HandlerOptions, refuseProblems, requireFunction, requireKind } from "../core/option-checks.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
+import { tryRead } from "../errors.ts";
 import { isEventType } from "../events/parse.ts";
 import type { EventType } from "../events/types.ts";
 import type { Context, CustomContext } from "./context.ts";
-import { checkTypes, refuseUnknownType } from "./event-types.ts";
+import { readTypes, refuseUnknownType } from "./event-types.ts";
 import type {
   Boundary,
   ContextOf,
@@ -34,8 +35,10 @@ import {
   CRON_OPTIONS,
   type CronOptions,
   checkCommandName,
+  checkHeard,
   checkName,
   HEARS_OPTIONS,
+  PATTERN,
   readAfterOptions,
   readHandler,
   readKinds,
@@ -129,8 +132,7 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   on(types: string | readonly string[], ...rest: readonly unknown[]): this {
-    const list = typeof types === "string" ? [types] : types;
-    checkTypes(list);
+    const list = readTypes(types);
     const { schema, chain, options } = readHandler(`on("${list.join('", "')}")`, rest);
     for (const type of list) {
       if (/^(?:timer|cron):/.test(type))
@@ -212,10 +214,7 @@ export class Router<X = unknown> {
     checkName("cron()", name);
     const { chain, options: given } = readAfterOptions(`cron("${name}")`, rest, CRON_OPTIONS);
     const { timeZone = "UTC", missed = "last", ...options } = given;
-    refuseProblems([
-      typeof pattern === "string" ? undefined : "cron() needs a pattern such as 0 9 * * *",
-      missed === "last" || missed === "none" ? undefined : 'missed must be "last" or "none"',
-    ]);
+    requireKind("pattern", pattern, PATTERN);
     const cron = { name, pattern, timeZone, missed, moments: new CronPattern(pattern, timeZone) };
     this.#routes.add({ kind: "event", type: `cron:${name}`, run: chain, options, cron });
     return this;
@@ -254,7 +253,7 @@ export class Router<X = unknown> {
     checkCommandName(name);
     const what = `command("${name}")`;
     const { chain: run, options } = readAfterOptions(what, rest, COMMAND_OPTIONS);
-    const kinds = readKinds(what, options);
+    const kinds = readKinds(options);
     const isEverywhere = kinds.length === textKinds.length;
     const { description = "" } = options;
     const command = { name, description, ...(isEverywhere ? {} : { in: kinds }) };
@@ -302,13 +301,9 @@ export class Router<X = unknown> {
     handler: (context: HearsContext<I> & X) => unknown,
   ): this;
   hears(pattern: string | RegExp, ...rest: readonly unknown[]): this {
-    const isText = typeof pattern === "string" && pattern.trim() !== "";
-    if (!isText && !(pattern instanceof RegExp)) {
-      refuseProblems(["hears() needs a string or a regular expression"]);
-    }
-    const what = `hears(${pattern})`;
-    const { chain: run, options } = readAfterOptions(what, rest, HEARS_OPTIONS);
-    const types = textTypes(readKinds(what, options));
+    checkHeard(pattern);
+    const { chain: run, options } = readAfterOptions(`hears(${pattern})`, rest, HEARS_OPTIONS);
+    const types = textTypes(readKinds(options));
     this.#routes.add({ kind: "text", types, run, ...hearsPattern(pattern) });
     return this;
   }
@@ -328,8 +323,9 @@ export class Router<X = unknown> {
    */
   use<M>(module: X extends M ? Router<M> : never): this;
   use(part: unknown): Router {
-    if (part instanceof Router) {
-      this.#routes.mount(routesOf(part));
+    const isModule = tryRead(() => part instanceof Router) === true;
+    if (isModule) {
+      this.#routes.mount(routesOf(part as Router));
     } else {
       requireFunction("use()", part);
       this.#routes.addMiddleware(part as Middleware);
@@ -365,9 +361,8 @@ export class Router<X = unknown> {
   catch<T extends string>(types: T | readonly T[], boundary: Boundary<T, X>): this;
   catch(...given: readonly unknown[]): this {
     const [first, boundary = first] = given;
-    const types = given.length === 1 ? [ALL_TYPES] : [first].flat();
+    const types = given.length === 1 ? [ALL_TYPES] : readTypes(first);
     requireFunction("catch()", boundary);
-    checkTypes(types);
     for (const type of types) {
       if (type !== ALL_TYPES && !this.#routes.handles(type)) {
         refuseUnknownType(

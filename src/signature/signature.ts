@@ -1,4 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { type Kind, NUMBER, required, STRING, STRINGS } from "../core/kinds.ts";
+import { type OptionTable, readOptions, requireKind } from "../core/option-checks.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /**
@@ -44,29 +46,52 @@ export interface VerifyOptions {
   readonly now: number;
 }
 
+const VERIFY_OPTIONS: OptionTable<VerifyOptions> = {
+  secrets: required(STRINGS),
+  now: required(NUMBER),
+};
+
+const BODY: Kind = {
+  expected: "a Uint8Array or a string",
+  fits: (value) => typeof value === "string" || value instanceof Uint8Array,
+};
+
+const TIMESTAMP: Kind = {
+  expected: "seconds since 1970",
+  fits: (value) => Number.isFinite(value),
+};
+
 /**
  * Returns the value of `X-Service-Signature` (section 5, rule 6 of the platform document):
  * `t=<unix-seconds>,v1=<lowercase-hex>`. `v1` is the HMAC-SHA256 of `<t>.<raw body>`.
  *
  * @param body the bytes exactly as they are sent; a string is encoded as UTF-8
  * @param timestamp seconds since 1970; fractions are truncated
+ * @throws {ServiceBotError} INVALID_OPTION
  */
 export function sign(body: Uint8Array | string, secret: string, timestamp: number): string {
+  requireKind("body", body, BODY);
+  requireKind("secret", secret, STRING);
+  requireKind("timestamp", timestamp, TIMESTAMP);
   const t = String(Math.floor(timestamp));
   return `t=${t},v1=${mac(t, body, secret).toString("hex")}`;
 }
 
 /**
  * Verifies a signature over a body's raw bytes (section 5, rule 7 of the platform document). Compares in constant time
- * and tries every secret. Never throws on malformed input.
+ * and tries every secret. Never throws on malformed input from the sender.
+ *
+ * @throws {ServiceBotError} INVALID_OPTION if the body or an option has the wrong type
  */
 export function verify(
   body: Uint8Array,
   header: string | readonly string[] | undefined,
   options: VerifyOptions,
 ): Verdict {
-  const head = readSignature(header, options.now);
-  return head.ok ? verifyBody(body, head, options) : head;
+  requireKind("body", body, BODY);
+  const checked = readOptions(options, VERIFY_OPTIONS);
+  const head = readSignature(header, checked.now);
+  return head.ok ? verifyBody(body, head, checked) : head;
 }
 
 /**

@@ -1,4 +1,6 @@
+import { STRING } from "../core/kinds.ts";
 import type { OptionTable } from "../core/option-checks.ts";
+import { messageOf, ServiceBotError } from "../errors.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
 
@@ -34,7 +36,10 @@ export interface DeliverOptions {
   readonly timestamp?: number;
 }
 
-export const DELIVER_OPTIONS: OptionTable<DeliverOptions> = { secret: true, timestamp: true };
+export const DELIVER_OPTIONS: OptionTable<DeliverOptions> = {
+  secret: STRING,
+  timestamp: { expected: "a number", fits: (value) => typeof value === "number" },
+};
 
 /** The bot's response to a delivery. */
 export interface DeliveryAnswer {
@@ -44,12 +49,22 @@ export interface DeliveryAnswer {
   readonly body: unknown;
 }
 
+/** @throws {ServiceBotError} INVALID_OPTION */
+function jsonOf(events: readonly object[]): string {
+  try {
+    return JSON.stringify({ events });
+  } catch (cause) {
+    const problem = `events must be JSON: ${messageOf(cause)}.`;
+    throw new ServiceBotError("INVALID_OPTION", problem, { cause });
+  }
+}
+
 /** Builds a signed delivery, as the platform would send it (section 4 of the platform document). */
 export function signedDelivery(
   events: readonly object[],
   { secret, timestamp }: Required<DeliverOptions>,
 ): Request {
-  const body = JSON.stringify({ events });
+  const body = jsonOf(events);
   return new Request("http://bot.test/webhook", {
     method: "POST",
     headers: {

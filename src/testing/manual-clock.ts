@@ -1,4 +1,20 @@
 import type { Clock, TimerOptions } from "../core/clock.ts";
+import { BOOLEAN, FUNCTION, type Kind } from "../core/kinds.ts";
+import { type OptionTable, readOptions, requireKind } from "../core/option-checks.ts";
+
+const TIME: Kind = { expected: "a time in ms since 1970", fits: Number.isFinite };
+
+const DELAY: Kind = {
+  expected: "a number of milliseconds",
+  fits: (value) => typeof value === "number" && !Number.isNaN(value),
+};
+
+const DURATION: Kind = {
+  expected: "a number of milliseconds, at least 0",
+  fits: (value) => Number.isFinite(value) && Number(value) >= 0,
+};
+
+const TIMER_OPTIONS: OptionTable<TimerOptions> = { background: BOOLEAN };
 
 interface Timer {
   readonly at: number;
@@ -15,8 +31,10 @@ export class ManualClock implements Clock {
    * Creates a clock that stands still.
    *
    * @param start initial time in ms since 1970. Default: the current time
+   * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(start: number = Date.now()) {
+    requireKind("start", start, TIME);
     this.#now = start;
   }
 
@@ -26,7 +44,10 @@ export class ManualClock implements Clock {
   }
 
   /** Calls `fn` after `ms` milliseconds, unless the returned function is called first. */
-  timer(ms: number, fn: () => void, { background = false }: TimerOptions = {}): () => void {
+  timer(ms: number, fn: () => void, options: TimerOptions = {}): () => void {
+    requireKind("ms", ms, DELAY);
+    requireKind("fn", fn, FUNCTION);
+    const { background = false } = readOptions(options, TIMER_OPTIONS);
     const timer: Timer = { at: this.#now + Math.max(0, ms), fn, background };
     this.#timers.push(timer);
     return () => {
@@ -47,6 +68,8 @@ export class ManualClock implements Clock {
    * @param settle waits until a timer's work has ended. Default: a few turns of the event loop
    */
   async advance(ms: number, settle: () => Promise<void> = turn): Promise<void> {
+    requireKind("ms", ms, DURATION);
+    requireKind("settle", settle, FUNCTION);
     // Work in progress may be about to set a timer.
     await settle();
     const until = this.#now + ms;

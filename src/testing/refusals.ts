@@ -1,4 +1,5 @@
-import { checkOptions, type OptionTable } from "../core/option-checks.ts";
+import { oneOf, required, STRING } from "../core/kinds.ts";
+import { type OptionTable, readOptions } from "../core/option-checks.ts";
 import type { PlatformCode } from "../errors.ts";
 
 /** Calls to refuse, and the response. */
@@ -18,12 +19,12 @@ export interface RefuseOptions {
 }
 
 const OPTIONS: OptionTable<RefuseOptions> = {
-  code: true,
-  status: true,
-  retryAfterSeconds: true,
-  method: true,
-  path: true,
-  times: true,
+  code: required(STRING),
+  status: { min: 200, max: 599, whole: true },
+  retryAfterSeconds: {},
+  method: oneOf(["GET", "POST"]),
+  path: STRING,
+  times: { min: 1 },
 };
 
 type Fits = (method: string, path: string) => boolean;
@@ -59,13 +60,13 @@ export class Refusals {
   readonly #waiting: { readonly fits: Fits; readonly answer: () => Response; left: number }[] = [];
 
   add(options: RefuseOptions): void {
-    checkOptions(options, OPTIONS);
-    const { code, retryAfterSeconds, method, path, times = 1 } = options;
+    const given = readOptions(options, OPTIONS);
+    const { code, retryAfterSeconds, method, path, times = 1 } = given;
     const isKnown = Object.hasOwn(codes, code);
     const [usual, where] = isKnown ? codes[code as PlatformCode] : ([400, anything] as const);
     const named: Fits = (asked, askedPath) =>
       (method === undefined || method === asked) && (path === undefined || covers(path, askedPath));
-    const { status = usual } = options;
+    const { status = usual } = given;
     const headers =
       retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` };
     const error = { code, message: "The test requested this error." };

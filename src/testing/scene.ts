@@ -1,3 +1,5 @@
+import { OBJECT, required, STRING } from "../core/kinds.ts";
+import type { OptionTable } from "../core/option-checks.ts";
 import { idText } from "../events/id.ts";
 import { conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventType } from "../events/types.ts";
@@ -16,6 +18,18 @@ export interface Happening {
   readonly payload: object;
 }
 
+/** The platform sends a payload as JSON. */
+export const PAYLOAD: ReturnType<typeof required> = required({
+  expected: "an object that JSON can represent",
+  fits: (value) => OBJECT.fits(value) && typeof JSON.stringify(value) === "string",
+});
+
+export const HAPPENING: OptionTable<Happening> = {
+  id: STRING,
+  type: required(STRING),
+  payload: PAYLOAD,
+};
+
 /** Options for a user's action on the platform. */
 export interface ActOptions {
   /** Name of the user. Default `ada`. A new name creates a user. */
@@ -31,6 +45,13 @@ export interface ActOptions {
   readonly images?: number;
 }
 
+export const ACT_OPTIONS: OptionTable<ActOptions> = {
+  from: STRING,
+  postId: STRING,
+  commentId: STRING,
+  images: { max: 4, whole: true },
+};
+
 /** A user's action, with its type and text. */
 export interface TypedAct extends ActOptions {
   /** Type of the event that the action causes. */
@@ -41,6 +62,12 @@ export interface TypedAct extends ActOptions {
 
 type Act = Parameters<Control["act"]>[0];
 type Acted = ReturnType<Control["act"]>;
+
+export const TYPED_ACT: OptionTable<TypedAct> = {
+  ...ACT_OPTIONS,
+  type: required(STRING),
+  text: STRING,
+};
 
 /** Author of posts whose author is not named in any event. */
 const UNKNOWN = "somebody";

@@ -1,5 +1,12 @@
+import { types } from "node:util";
 import type { Fetch } from "../client/transport.ts";
-import { checkOptions, type OptionTable, refuseProblems } from "../core/option-checks.ts";
+import { FUNCTION, type Kind } from "../core/kinds.ts";
+import {
+  type OptionTable,
+  readOptions,
+  refuseProblems,
+  requireKind,
+} from "../core/option-checks.ts";
 import { SECRET } from "./delivery.ts";
 import { Failures } from "./failures.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -38,7 +45,15 @@ export interface TestOptions {
   readonly now?: Date | string | number;
 }
 
-const TEST_OPTIONS: OptionTable<TestOptions> = { now: true };
+const TIME: Kind = {
+  expected: "a time: a valid Date, ms since 1970 or a string such as 2026-11-23",
+  fits: (value) => {
+    const isTime = types.isDate(value) || ["string", "number"].includes(typeof value);
+    return isTime && !Number.isNaN(new Date(value as Date).getTime());
+  },
+};
+
+const TEST_OPTIONS: OptionTable<TestOptions> = { now: TIME };
 
 /**
  * Starts a bot for a test. `createBot` must pass its options to the bot.
@@ -53,6 +68,7 @@ export async function testBot<B extends BotUnderTest>(
   createBot: (options: TestBotOptions) => B | Promise<B>,
   options: TestOptions = {},
 ): Promise<TestBot<B>> {
+  requireKind("createBot", createBot, FUNCTION);
   const clock = new ManualClock(startOf(options));
   const platform = new TestPlatform({ clock });
   try {
@@ -67,12 +83,8 @@ export async function testBot<B extends BotUnderTest>(
 }
 
 function startOf(options: TestOptions): number | undefined {
-  checkOptions(options, TEST_OPTIONS);
-  const { now } = options;
-  if (now === undefined) return undefined;
-  const time = new Date(now).getTime();
-  if (Number.isNaN(time)) refuseProblems([`now must be a time (got ${String(now)})`]);
-  return time;
+  const { now } = readOptions(options, TEST_OPTIONS);
+  return now === undefined ? undefined : new Date(now).getTime();
 }
 
 async function create<B extends BotUnderTest>(

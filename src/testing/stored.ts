@@ -1,3 +1,5 @@
+import { quoteValue, STRING } from "../core/kinds.ts";
+import type { OptionTable } from "../core/option-checks.ts";
 import { ServiceBotError } from "../errors.ts";
 import { foldUsername } from "../events/lane.ts";
 
@@ -22,6 +24,8 @@ export type StateOf =
       /** Name of the user. Default `ada`. */
       readonly from?: string;
     };
+
+export const STATE_OF: OptionTable<Exclude<StateOf, string>> = { from: STRING };
 
 /** The part of `bot.inbox` that reads events, states and timers. */
 export interface StoredEffects {
@@ -80,7 +84,7 @@ export class Messages {
     if (event !== undefined) return (await inbox.show(event)).lane;
     throw new ServiceBotError(
       "INVALID_OPTION",
-      `${username} has sent no message, so there is no conversation.`,
+      `${quoteValue(username)} has sent no message, so there is no conversation.`,
     );
   }
 }

@@ -1,6 +1,7 @@
-import { checkOptions } from "../core/option-checks.ts";
+import { STRING } from "../core/kinds.ts";
+import { copyFields, readOptions, requireKind } from "../core/option-checks.ts";
 import { readWhen, type When } from "../core/span.ts";
-import { ServiceBotError } from "../errors.ts";
+import { hasCode, ServiceBotError, tryRead } from "../errors.ts";
 import { actorOf, conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventType, UnknownEvent } from "../events/types.ts";
 import {
@@ -16,10 +17,11 @@ import type { FailedRun, Failures, ObservableBot } from "./failures.ts";
 import { IdleWait } from "./idle-wait.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import type { RefuseOptions } from "./refusals.ts";
-import { type ActOptions, DEFAULT_PERSON, type TypedAct } from "./scene.ts";
+import { ACT_OPTIONS, type ActOptions, DEFAULT_PERSON, PAYLOAD } from "./scene.ts";
 import {
   Messages,
   type ScheduledTimer,
+  STATE_OF,
   type StateOf,
   type StoredEffects,
   scheduledTimers,
@@ -100,8 +102,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    */
   async state(of: StateOf = {}): Promise<unknown> {
     const { inbox } = this.bot;
-    const { from = DEFAULT_PERSON } = typeof of === "string" ? {} : of;
-    const key = typeof of === "string" ? of : await this.#messages.laneOf(from, inbox);
+    const key = typeof of === "string" ? of : await this.#laneOf(of);
     const stored = await inbox.state(key);
     return stored && JSON.parse(stored.value);
   }
@@ -128,7 +129,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     text: string,
     options: Pick<ActOptions, "from" | "images"> = {},
   ): Promise<Exchange<"dm.message">> {
-    return this.#act({ ...options, type: "dm.message", text });
+    return this.#say("dm.message", text, options);
   }
 
   /**
@@ -141,7 +142,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     text: string,
     options: Pick<ActOptions, "from" | "postId" | "images"> = {},
   ): Promise<Exchange<"mention">> {
-    return this.#act({ ...options, type: "mention", text });
+    return this.#say("mention", text, options);
   }
 
   /**
@@ -153,7 +154,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     text: string,
     options: Pick<ActOptions, "from" | "postId" | "images"> = {},
   ): Promise<Exchange<"comment">> {
-    return this.#act({ ...options, type: "comment", text });
+    return this.#say("comment", text, options);
   }
 
   /**
@@ -165,7 +166,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     text: string,
     options: Pick<ActOptions, "from" | "commentId" | "images"> = {},
   ): Promise<Exchange<"reply">> {
-    return this.#act({ ...options, type: "reply", text });
+    return this.#say("reply", text, options);
   }
 
   /**
@@ -177,7 +178,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     text: string,
     options: Pick<ActOptions, "from" | "postId" | "images"> = {},
   ): Promise<Exchange<"quote">> {
-    return this.#act({ ...options, type: "quote", text });
+    return this.#say("quote", text, options);
   }
 
   /**
@@ -186,7 +187,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    * @throws the handler's error, if it fails
    */
   like(options: Pick<ActOptions, "from" | "postId" | "commentId"> = {}): Promise<Exchange<"like">> {
-    return this.#act({ ...options, type: "like" });
+    return this.#act("like", options);
   }
 
   /**
@@ -195,7 +196,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    * @throws the handler's error, if it fails
    */
   repost(options: Pick<ActOptions, "from" | "postId"> = {}): Promise<Exchange<"repost">> {
-    return this.#act({ ...options, type: "repost" });
+    return this.#act("repost", options);
   }
 
   /**
@@ -204,7 +205,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    * @throws the handler's error, if it fails
    */
   follow(options: Pick<ActOptions, "from"> = {}): Promise<Exchange<"follow">> {
-    return this.#act({ ...options, type: "follow" });
+    return this.#act("follow", options);
   }
 
   /**
@@ -216,8 +217,10 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    */
   async event<T extends string>(type: T, payload: TestEvent<T>["payload"]): Promise<Exchange<T>> {
     this.#requireOpen();
+    requireKind("type", type, STRING);
+    requireKind("payload", payload, PAYLOAD);
     const event = this.#complete<T>({ type, payload });
-    this.#platform.happen(event);
+    this.#happen(event);
     return await this.#exchange<T>([event], event as EventFor<T>);
   }
 
@@ -232,11 +235,12 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     options: DeliverOptions = {},
   ): Promise<DeliveryAnswer> {
     this.#requireOpen();
-    checkOptions(options, DELIVER_OPTIONS);
-    const given: readonly TestEvent<T>[] = Array.isArray(events) ? events : [events];
+    const delivery = readOptions(options, DELIVER_OPTIONS);
+    const isList = tryRead(() => Array.isArray(events)) === true;
+    const given = isList ? (events as readonly TestEvent<T>[]) : [events as TestEvent<T>];
     const list = given.map((event) => this.#complete(event));
-    for (const event of list) this.#platform.happen(event);
-    return await this.#send(list, options);
+    for (const event of list) this.#happen(event);
+    return await this.#send(list, delivery);
   }
 
   /**
@@ -250,7 +254,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    */
   async advance(by: When): Promise<void> {
     this.#requireOpen();
-    const ms = readWhen(by, this.clock.now(), "advance()");
+    const ms = readWhen(by, this.clock.now(), "by");
     const idle = new IdleWait(() => this.bot.idle());
     await this.#failures.during(() => this.clock.advance(ms, () => idle.wait()));
   }
@@ -263,11 +267,43 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     await this.#platform.close();
   }
 
-  async #act<T extends EventType>(act: TypedAct & { readonly type: T }): Promise<Exchange<T>> {
+  /** Adds an event to the platform's log, unless a test forges one that no platform sends. */
+  #happen(event: UnknownEvent): void {
+    try {
+      this.#platform.happen(event);
+    } catch (error) {
+      if (!hasCode(error, "INVALID_OPTION")) throw error;
+    }
+  }
+
+  async #laneOf(of: Exclude<StateOf, string>): Promise<string> {
+    const { from = DEFAULT_PERSON } = readOptions(of, STATE_OF, "of.");
+    return await this.#messages.laneOf(from, this.bot.inbox);
+  }
+
+  async #say<T extends EventType>(
+    type: T,
+    text: string,
+    options: ActOptions,
+  ): Promise<Exchange<T>> {
+    requireKind("text", text, STRING);
+    return await this.#act(type, options, text);
+  }
+
+  async #act<T extends EventType>(
+    type: T,
+    options: ActOptions,
+    text?: string,
+  ): Promise<Exchange<T>> {
     this.#requireOpen();
+    const act = {
+      ...readOptions(options, ACT_OPTIONS),
+      type,
+      ...(text === undefined ? {} : { text }),
+    };
     const events = this.#platform.act(act, () => this.#nextId());
     // The platform creates an event of the action's type, or refuses the action.
-    const event = events.find(({ type }) => type === act.type);
+    const event = events.find((one) => one.type === type);
     return await this.#exchange<T>(events, event as EventFor<T>);
   }
 
@@ -294,11 +330,13 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return { status: response.status, body: await response.json() };
   }
 
-  #complete<T extends string>(event: TestEvent<T>): UnknownEvent {
+  /** @throws {ServiceBotError} INVALID_OPTION if the event is not an object, or is not JSON */
+  #complete<T extends string>(forged: TestEvent<T>): UnknownEvent {
+    const given = copyFields("event", forged);
     const createdAt = new Date(this.clock.now()).toISOString();
     // Deliver the event unchanged, because a test may forge it.
-    const given = event as Partial<UnknownEvent> & Pick<UnknownEvent, "type" | "payload">;
-    return { id: this.#nextId(), createdAt, ...given };
+    const event = given as Partial<UnknownEvent> & Pick<UnknownEvent, "type" | "payload">;
+    return { id: this.#nextId(), createdAt, ...event };
   }
 
   #nextId(): string {

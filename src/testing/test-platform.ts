@@ -2,11 +2,13 @@ import type { Fetch } from "../client/transport.ts";
 import { isPublicHost } from "../core/addresses.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import { CLOCK, FUNCTION } from "../core/kinds.ts";
+import { type OptionTable, readFields, readOptions, requireKind } from "../core/option-checks.ts";
 import type { AnyEvent } from "../events/types.ts";
 import { PlatformError } from "../platform/error.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { Refusals, type RefuseOptions } from "./refusals.ts";
-import { type Happening, Scene, type TypedAct } from "./scene.ts";
+import { HAPPENING, type Happening, Scene, TYPED_ACT, type TypedAct } from "./scene.ts";
 
 /** A request to the platform. */
 export interface RecordedCall {
@@ -74,6 +76,8 @@ export interface TestPlatformOptions {
   readonly clock?: Clock;
 }
 
+const PLATFORM_OPTIONS: OptionTable<TestPlatformOptions> = { clock: CLOCK };
+
 /**
  * The local platform in the test's process, without a port. It records the bot's calls, creates events for the test,
  * and can be made to refuse calls. Pass its `fetch` to a client.
@@ -91,8 +95,13 @@ export class TestPlatform {
   readonly #sent: SentByBot[] = [];
   readonly #uploads: (UploadedByBot | undefined)[] = [];
 
-  /** Creates an empty platform, which accepts any token. */
-  constructor({ clock = systemClock }: TestPlatformOptions = {}) {
+  /**
+   * Creates an empty platform, which accepts any token.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  constructor(options: TestPlatformOptions = {}) {
+    const { clock = systemClock } = readOptions(options, PLATFORM_OPTIONS);
     this.#platform = createPlatform(
       { clock, url: ORIGIN },
       { download, makeThumbnail: async () => undefined },
@@ -118,9 +127,11 @@ export class TestPlatform {
   /**
    * Adds an event to the log. Creates its user, conversation and message, or its post and comment, with the names in
    * the event. A repeated id has no effect.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
    */
   happen(event: Happening): void {
-    this.#scene.play(event);
+    this.#scene.play(readFields(event, HAPPENING, "event."));
   }
 
   /**
@@ -131,8 +142,11 @@ export class TestPlatform {
    *
    * @param nextId returns the id of each event. Default: the platform's id
    * @throws {PlatformError} if the platform refuses the action
+   * @throws {ServiceBotError} INVALID_OPTION
    */
-  act(act: TypedAct, nextId?: () => string): readonly AnyEvent[] {
+  act(given: TypedAct, nextId?: () => string): readonly AnyEvent[] {
+    const act = readOptions(given, TYPED_ACT, "act.");
+    if (nextId !== undefined) requireKind("nextId", nextId, FUNCTION);
     const isFirst = !this.#sent.some(({ kind }) => kind === "comment");
     // Comment on another account's post, because a reply below the bot's own post is also a comment event.
     if (act.type === "reply" && act.commentId === undefined && isFirst) this.#scene.commentAsBot();

@@ -1,4 +1,6 @@
 import { sleep, systemClock } from "../../core/clock.ts";
+import { STRING } from "../../core/kinds.ts";
+import { readOptions, requireKind } from "../../core/option-checks.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type {
   EventDetails,
@@ -16,6 +18,16 @@ import type {
   TimerPage,
 } from "../admin.ts";
 import type { StoredState, TimerName } from "../effects.ts";
+import {
+  DECISION_FILTER,
+  DECISION_OPTIONS,
+  LIST_OPTIONS,
+  RETRY_OPTIONS,
+  readTarget,
+  readTimer,
+  STATES_OPTIONS,
+  TIMERS_OPTIONS,
+} from "./admin-options.ts";
 import { type DecisionOutcome, Decisions, refusal } from "./decisions.ts";
 import { Events } from "./events.ts";
 import { Reports } from "./reports.ts";
@@ -56,11 +68,12 @@ export class SqlAdmin implements InboxAdmin {
     this.#onTimersDue = onTimersDue;
   }
 
-  list(options: InboxListOptions = {}): Promise<InboxPage> {
-    return this.#events.list(options);
+  async list(options: InboxListOptions = {}): Promise<InboxPage> {
+    return await this.#events.list(readOptions(options, LIST_OPTIONS));
   }
 
   async show(id: string): Promise<EventDetails> {
+    requireKind("id", id, STRING);
     const found = await this.#events.show(id);
     if (found === undefined) throw refusal(id, "not-found");
     return found;
@@ -68,10 +81,12 @@ export class SqlAdmin implements InboxAdmin {
 
   async retry(
     target: string | InboxDecisionFilter,
-    { assume, ...options }: InboxRetryOptions = {},
+    options: InboxRetryOptions = {},
   ): Promise<InboxChange> {
+    const chosen = readTarget(target);
+    const { assume, ...rest } = readOptions(options, RETRY_OPTIONS);
     const decide: Decide = (ids) => this.#decisions.retry(ids, assume);
-    return await this.#decide(target, decide, options);
+    return await this.#decide(chosen, decide, rest);
   }
 
   async discard(
@@ -79,7 +94,9 @@ export class SqlAdmin implements InboxAdmin {
     reason: string,
     options: InboxDecisionOptions = {},
   ): Promise<InboxChange> {
-    const kept = reason.trim().slice(0, MAX_REASON_CHARACTERS);
+    const chosen = readTarget(target);
+    if (reason !== undefined) requireKind("reason", reason, STRING);
+    const kept = (reason ?? "").trim().slice(0, MAX_REASON_CHARACTERS);
     if (kept === "") {
       throw new ServiceBotError(
         "REASON_MISSING",
@@ -87,11 +104,11 @@ export class SqlAdmin implements InboxAdmin {
       );
     }
     const decide: Decide = (ids) => this.#decisions.discard(ids, kept);
-    return await this.#decide(target, decide, options);
+    return await this.#decide(chosen, decide, readOptions(options, DECISION_OPTIONS));
   }
 
-  async targets(target: InboxDecisionFilter): Promise<readonly string[]> {
-    const { state = "dead", ...filter } = target;
+  async targets(given: InboxDecisionFilter): Promise<readonly string[]> {
+    const { state = "dead", ...filter } = readOptions(given, DECISION_FILTER, "filter.");
     if (filter.user === undefined) return await this.#decisions.targets(state, filter);
     const { limit = Number.MAX_SAFE_INTEGER, ...rest } = filter;
     return (await this.#events.idsOf(state, rest)).slice(0, limit);
@@ -101,24 +118,26 @@ export class SqlAdmin implements InboxAdmin {
     return this.#reports.report();
   }
 
-  states(options: StateListOptions = {}): Promise<StatePage> {
-    return this.#states.list(options);
+  async states(options: StateListOptions = {}): Promise<StatePage> {
+    return await this.#states.list(readOptions(options, STATES_OPTIONS));
   }
 
-  state(key: string): Promise<StoredState | undefined> {
-    return this.#states.find(key);
+  async state(key: string): Promise<StoredState | undefined> {
+    requireKind("key", key, STRING);
+    return await this.#states.find(key);
   }
 
-  deleteState(key: string): Promise<boolean> {
-    return this.#states.delete(key);
+  async deleteState(key: string): Promise<boolean> {
+    requireKind("key", key, STRING);
+    return await this.#states.delete(key);
   }
 
-  timers(options: TimerListOptions = {}): Promise<TimerPage> {
-    return this.#states.timers(options);
+  async timers(options: TimerListOptions = {}): Promise<TimerPage> {
+    return await this.#states.timers(readOptions(options, TIMERS_OPTIONS));
   }
 
   async makeTimersDue(name: TimerName): Promise<number> {
-    const count = await this.#states.makeDue(name);
+    const count = await this.#states.makeDue(readTimer(name));
     if (count > 0) this.#onTimersDue();
     return count;
   }

@@ -124,7 +124,12 @@ export class Decisions {
     { limit = Number.MAX_SAFE_INTEGER, ...filter }: Omit<InboxDecisionFilter, "state">,
   ): Promise<string[]> {
     const { since, until } = timesOf(filter);
-    const values = [...fieldsOf(filter), since, until, Math.trunc(limit)];
+    const values = [
+      ...fieldsOf(filter),
+      since,
+      until,
+      Math.min(Math.trunc(limit), Number.MAX_SAFE_INTEGER),
+    ];
     const text = this.#statements.targets[state];
     const rows = await this.#store.rows<{ readonly id: string }>(text, values);
     return rows.map(({ id }) => id);
@@ -248,7 +253,10 @@ const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => st
   ended: ["EVENT_ENDED", (id) => `Event "${id}" is already done or discarded. ${SHOW}`],
 };
 
+/** Maximum length of an id in an error message, in characters. No stored id is longer. */
+const MAX_ID = 512;
+
 export function refusal(id: string, why: Refusal): ServiceBotError {
   const [code, message] = refusals[why];
-  return new ServiceBotError(code, message(id));
+  return new ServiceBotError(code, message(id.slice(0, MAX_ID)));
 }

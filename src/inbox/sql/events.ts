@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { quoteValue } from "../../core/kinds.ts";
 import { traceIdOf } from "../../core/trace.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type {
@@ -287,7 +288,7 @@ function startOf(after: string | undefined, until: number): Position {
   if (at === undefined || seq === undefined) {
     throw new ServiceBotError(
       "CURSOR_INVALID",
-      `Invalid cursor "${after}". Pass the "next" value from the previous page.`,
+      `Invalid cursor ${quoteValue(after)}. Pass the "next" value from the previous page.`,
     );
   }
   return until > Number(at) ? [Number(at), Number(seq)] : [until, FIRST_SEQ];

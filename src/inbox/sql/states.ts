@@ -1,3 +1,4 @@
+import { quoteValue } from "../../core/kinds.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type {
   StateListOptions,
@@ -105,7 +106,7 @@ function placeOf(after: string | undefined): Place {
   }
   throw new ServiceBotError(
     "CURSOR_INVALID",
-    `Invalid cursor "${after}". Pass the "next" value from the previous page.`,
+    `Invalid cursor ${quoteValue(after)}. Pass the "next" value from the previous page.`,
   );
 }
 

@@ -328,8 +328,8 @@ export class Control extends Contents {
   }
 
   /** Requests a bot's status. */
-  botView(bot?: string): Promise<BotView> {
-    return askBot(this.#question(this.#bot(bot)));
+  async botView(bot?: string): Promise<BotView> {
+    return await askBot(this.#question(this.#bot(bot)));
   }
 
   /**

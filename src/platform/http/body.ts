@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { BodyBudget, BodyError, type BodyProblem, readWebBody } from "../../core/body.ts";
 import { isTooComplex } from "../../core/json-bounds.ts";
+import { tryRead } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -58,15 +59,23 @@ export async function readJson(
 /**
  * Validates a body against a schema.
  *
+ * @param name names an argument of a call in process
  * @throws {PlatformError} 400 VALIDATION, naming each invalid field
  */
-export function validate<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  const issues = result.error.issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${path.join(".")}: ${message}`,
-  );
-  throw invalid(body === undefined ? "A JSON body is required." : issues.join("; "));
+export function validate<T>(schema: z.ZodType<T>, body: unknown, name?: string): T {
+  const result = tryRead(() => {
+    const parsed = schema.safeParse(body);
+    return parsed.success ? parsed : { issues: parsed.error.issues };
+  });
+  // A getter in an argument may throw.
+  if (result === undefined) throw invalid(`${name ?? "body"}: cannot be read`);
+  if ("data" in result) return result.data;
+  if (body === undefined && name === undefined) throw invalid("A JSON body is required.");
+  const issues = result.issues.map(({ path, message }) => {
+    const place = name === undefined ? path : [name, ...path];
+    return place.length === 0 ? message : `${place.map(String).join(".")}: ${message}`;
+  });
+  throw invalid(issues.join("; "));
 }
 
 export function isJson({ headers }: Request): boolean {

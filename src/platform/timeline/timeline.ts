@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.ts";
+import { PlatformError } from "../error.ts";
 import type { TimelineEntry, TimelineRecord } from "./entries.ts";
 
 const MAX_ENTRIES = 10_000;
@@ -151,7 +152,8 @@ export function awaitEntry<K extends TimelineRecord["kind"]>(
     });
     const fail = (why: string) => {
       end();
-      reject(new Error(`${why} before a matching ${kind} entry arrived. ${recent(timeline)}`));
+      const message = `${why} before a matching ${kind} entry arrived. ${recent(timeline)}`;
+      reject(new PlatformError(408, "TIMEOUT", message));
     };
     const stopped = () => fail("The platform stopped");
     // A test waits in real time, even if it moves the platform's clock.

@@ -1,0 +1,131 @@
+import { types } from "node:util";
+import { tryRead } from "../errors.ts";
+
+/** Rule for the type of an argument or an option. */
+export interface Kind {
+  /** Follows "must be" in a sentence. */
+  readonly expected: string;
+  readonly fits: (value: unknown) => boolean;
+  /** Whether an option of this kind must be given. */
+  readonly isRequired?: boolean;
+}
+
+export function required(kind: Kind): Kind {
+  return { ...kind, isRequired: true };
+}
+
+export const STRING: Kind = { expected: "a string", fits: isString };
+
+export const BOOLEAN: Kind = {
+  expected: "true or false",
+  fits: (value) => typeof value === "boolean",
+};
+
+export const FUNCTION: Kind = {
+  expected: "a function",
+  fits: (value) => typeof value === "function",
+};
+
+export const OBJECT: Kind = { expected: "an object", fits: isObject };
+
+export const SIGNAL: Kind = {
+  expected: "an AbortSignal",
+  fits: (value) => value instanceof AbortSignal,
+};
+
+export const NUMBER: Kind = {
+  expected: "a number",
+  fits: (value) => typeof value === "number" && !Number.isNaN(value),
+};
+
+export const STRINGS: Kind = {
+  expected: "an array of strings",
+  fits: (value) => Array.isArray(value) && value.every(isString),
+};
+
+/** Key of a state, a timer or a write, or a bot's name. No invisible characters, and no lone surrogates. */
+export const KEY: Kind = {
+  expected: "a string of 1 to 100 characters without control characters",
+  fits: (value) => isString(value) && /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u.test(value),
+};
+
+export function oneOf(values: readonly string[]): Kind {
+  return {
+    expected: values.map((value) => JSON.stringify(value)).join(" or "),
+    fits: (value) => isString(value) && values.includes(value),
+  };
+}
+
+/** @param methods names of the functions that the object must have */
+export function objectWith(what: string, ...methods: readonly string[]): Kind {
+  return {
+    expected: `${what} (an object with ${methods.join(", ")})`,
+    fits: (value) => methods.every((name) => typeof Object(value)[name] === "function"),
+  };
+}
+
+export const LOGGER: Kind = objectWith("a pino logger", "debug", "info", "warn", "error", "child");
+
+export const CLOCK: Kind = objectWith("a clock", "now", "timer");
+
+/** Describes why an argument or an option is invalid, in a sentence that begins with its name. */
+export function kindProblem(
+  name: string,
+  value: unknown,
+  { expected, fits }: Kind,
+): string | undefined {
+  const isFitting = tryRead(() => fits(value)) === true;
+  return isFitting ? undefined : `${name} must be ${expected} (got ${describeValue(value)})`;
+}
+
+/** Maximum length of a quoted text in an error message, in characters. */
+const MAX_QUOTED = 50;
+
+/** Describes a value in an error message, and quotes a short string, such as a date that cannot be parsed. */
+export function quoteValue(value: unknown): string {
+  const isShort = typeof value === "string" && value.length <= MAX_QUOTED;
+  return isShort ? JSON.stringify(value) : describeValue(value);
+}
+
+/** Length up to which a description of a string does not mention the length, in characters. */
+const USUAL_LENGTH = 100;
+
+/** Describes a value in an error message. Strings are not repeated, because users may have written them. */
+export function describeValue(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      if (value === "") return "an empty string";
+      return value.length > USUAL_LENGTH ? `a string of ${value.length} characters` : "a string";
+    case "bigint":
+    case "symbol":
+    case "function":
+      return `a ${typeof value}`;
+    case "object":
+      return value === null ? "null" : describeObject(value);
+    default:
+      return String(value);
+  }
+}
+
+function describeObject(value: object): string {
+  if (types.isDate(value)) return Number.isNaN(timeOf(value)) ? "an invalid Date" : "a Date";
+  if (types.isPromise(value)) return "a promise; await it first";
+  const isArray = tryRead(() => Array.isArray(value));
+  if (isArray === undefined) return "an unreadable object";
+  return isArray ? "an array" : "an object";
+}
+
+/** Reads the time from the object itself, because an author's class may override the methods of `Date`. */
+export function timeOf(date: Date): number {
+  return Date.prototype.getTime.call(date);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** Excludes dates, promises and arrays, because their fields are no options. A promise is usually a forgotten `await`. */
+export function isObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  return !(types.isDate(value) || types.isPromise(value) || Array.isArray(value));
+}
