@@ -124,7 +124,7 @@ function isString(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** Excludes dates, promises and arrays, because their fields are no options. A promise is usually a forgotten `await`. */
+/** Excludes dates, promises and arrays. A promise is usually a forgotten `await`. */
 export function isObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   return !(types.isDate(value) || types.isPromise(value) || Array.isArray(value));
