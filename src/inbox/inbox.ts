@@ -27,8 +27,8 @@ export interface NewEvent {
   readonly type: string;
   readonly lane: string;
   /**
-   * Sort key within the lane, compared byte by byte; see `orderKey`. Empty for the bot's own events, which sort first
-   * and are never late.
+   * Sort key within the lane, compared byte by byte; see `orderKey` and `untimedKey`. Empty for the bot's own events,
+   * which sort first and are never late.
    */
   readonly ord: string;
   /** The event as JSON. */

@@ -1,8 +1,8 @@
 import { traceIdOf } from "../core/trace.ts";
-import { orderKey } from "../events/id.ts";
+import { orderKey, untimedKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { isOwn } from "../events/own.ts";
-import { MAX_DEPTH, parseEvent, textOf } from "../events/parse.ts";
+import { isEventType, MAX_DEPTH, parseEvent, textOf } from "../events/parse.ts";
 import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
 import { digest, isLongKey, MAX_KEY_BYTES, shortenKey } from "./stored-text.ts";
@@ -50,7 +50,8 @@ function readEvent(raw: unknown, laneOf: LaneOf, text: string | undefined): NewE
     return unusable({ id, type }, raw, `${long}: longer than ${MAX_KEY_BYTES} bytes`);
   }
   const { event } = parsed;
-  return { id, type, lane: shortenKey(laneOf(event)), ord: orderKey(id), body, event };
+  const ord = isEventType(type) ? orderKey(id) : untimedKey(id);
+  return { id, type, lane: shortenKey(laneOf(event)), ord, body, event };
 }
 
 function unusable(

@@ -1,5 +1,5 @@
-import { didYouMean, nearestName } from "../core/names.ts";
 import type { Kind } from "../core/kinds.ts";
+import { didYouMean, nearestName } from "../core/names.ts";
 import { refuseProblems, requireKind } from "../core/option-checks.ts";
 import { isSchema, type StandardSchemaV1, validateNow } from "../core/standard-schema.ts";
 import { ServiceBotError } from "../errors.ts";

@@ -44,7 +44,10 @@ const TEXT_KINDS: Kind = {
 
 export const HEARS_OPTIONS: OptionTable<HearsOptions> = { in: TEXT_KINDS };
 
-export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { ...HEARS_OPTIONS, description: STRING };
+export const COMMAND_OPTIONS: OptionTable<CommandOptions> = {
+  ...HEARS_OPTIONS,
+  description: STRING,
+};
 
 export interface Parts {
   readonly schema: StandardSchemaV1 | undefined;

@@ -1,5 +1,10 @@
 import { CronPattern } from "../core/cron.ts";
-import { type HandlerOptions, refuseProblems, requireFunction, requireKind } from "../core/option-checks.ts";
+import {
+  type HandlerOptions,
+  refuseProblems,
+  requireFunction,
+  requireKind,
+} from "../core/option-checks.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { tryRead } from "../errors.ts";
 import { isEventType } from "../events/parse.ts";

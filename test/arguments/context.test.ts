@@ -91,6 +91,19 @@ const arguments_: Readonly<Record<string, Arguments>> = {
       call: (repeatable) => step(newKey(), () => 1, { repeatable }),
     }),
   ],
+  is: [
+    (context) => ({ name: "types", accepts: ["string"], call: (value) => context.is(value) }),
+    (context) => ({
+      name: "types",
+      accepts: ["string"],
+      call: (value) => context.is(value, schema),
+    }),
+    (context) => ({
+      name: "types",
+      accepts: ["string", "object"],
+      call: (value) => context.is("order.paid", value),
+    }),
+  ],
   state: [
     ({ state }) => ({
       name: "state key",

@@ -106,11 +106,19 @@ const methods: Readonly<Record<string, readonly Argument[]>> = {
       accepts: ["function", "object"],
       call: (value) => bot().command("a", value, handler),
     },
-    ...optionsOf({ description: ["string"] }, (options) => bot().command("a", options, handler)),
+    ...optionsOf({ description: ["string"], in: [] }, (options) => {
+      return bot().command("a", options, handler);
+    }),
   ],
   hears: [
     { name: "hears()", accepts: ["string"], call: (value) => bot().hears(value, handler) },
     { name: "hears(", accepts: ["function"], call: (value) => bot().hears("a", value) },
+    {
+      name: "options",
+      accepts: ["function", "object"],
+      call: (value) => bot().hears("a", value, handler),
+    },
+    ...optionsOf({ in: [] }, (options) => bot().hears("a", options, handler)),
   ],
   use: [{ name: "use()", accepts: ["function"], call: (value) => bot().use(value) }],
   onError: [{ name: "onError()", accepts: ["function"], call: (value) => bot().onError(value) }],
@@ -137,11 +145,15 @@ const methods: Readonly<Record<string, readonly Argument[]>> = {
       return (await failed()).start(options);
     }),
   ],
+  middleware: [
+    { name: "options", accepts: ["object"], call: (value) => bot().middleware(value) },
+    ...optionsOf({ health: ["boolean"] }, (options) => bot().middleware(options)),
+  ],
   handle: [{ name: "request", accepts: [], call: (value) => bot().handle(value) }],
 };
 
 /** Methods without arguments, or with the arguments of a server. */
-const NONE = ["stop", "status", "middleware", "idle"];
+const NONE = ["stop", "status", "idle"];
 
 function bot(): Bot {
   return new Bot({ env: {} });

@@ -10,6 +10,7 @@ import { decisionsContract } from "./inbox-decisions.ts";
 import { effectsContract } from "./inbox-effects.ts";
 import { filtersContract, peopleContract } from "./inbox-filters.ts";
 import { historyContract } from "./inbox-history.ts";
+import { latenessContract } from "./inbox-lateness.ts";
 import { lookContract } from "./inbox-look.ts";
 import { retentionContract } from "./inbox-retention.ts";
 import { roomsContract } from "./inbox-rooms.ts";
@@ -548,6 +549,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     });
 
     advanceContract(open);
+    latenessContract(open);
     effectsContract(open);
     timersContract(open);
     textsContract(open);

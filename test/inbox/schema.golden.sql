@@ -1,4 +1,4 @@
--- user_version 7, auto_vacuum 2
+-- user_version 8, auto_vacuum 2
 
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
 
@@ -95,7 +95,6 @@ CREATE TABLE webhook_type (
 CREATE TRIGGER lane_wakes AFTER INSERT ON lane WHEN EXISTS (SELECT 1 FROM resting_lane WHERE key = NEW.key)
   BEGIN
   UPDATE lane SET (done_ord, done_at) = (
-  SELECT max(coalesce(NEW.done_ord, ''), coalesce(done_ord, '')), coalesce(NEW.done_at, done_at)
-  FROM resting_lane WHERE key = NEW.key)
+  SELECT coalesce(NEW.done_ord, done_ord), coalesce(NEW.done_at, done_at) FROM resting_lane WHERE key = NEW.key)
   WHERE key = NEW.key;
   END;

@@ -1,3 +1,4 @@
+import { LATE_WITHIN_MS, UNTIMED_MARK } from "../../events/id.ts";
 import type { Claim, ClaimRooms } from "../inbox.ts";
 import { remakeLanes } from "../sql/decisions.ts";
 import { HeadClaim, type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
@@ -51,6 +52,30 @@ const ADD_CRASHES = `
   ON CONFLICT (event_id, fence) DO NOTHING`;
 
 /**
+ * Returns an SQL expression like `isLate`. Compares the ids' families only if the event has the smaller id.
+ *
+ * @param end expressions for the sort key and the end of the last event that ended in time
+ */
+export function isLateSql(
+  { ord, receivedAt }: { readonly ord: string; readonly receivedAt: string },
+  end: { readonly ord: string; readonly at: string },
+): string {
+  const family = (key: string) => `coalesce(substring(${key} from '^.*~'), '')`;
+  return `coalesce(${ord} < ${end.ord} AND ${isTimedSql(ord)}
+    AND ${receivedAt} <= ${end.at} + ${LATE_WITHIN_MS} AND ${family(ord)} = ${family(end.ord)}, false)`;
+}
+
+/** Returns an SQL expression like `isTimed`. */
+export function isTimedSql(ord: string): string {
+  return `(${ord} <> '' AND right(${ord}, 1) <> '${UNTIMED_MARK}')`;
+}
+
+const IS_LATE = isLateSql(
+  { ord: "ord", receivedAt: "received_at" },
+  { ord: "done_ord", at: "done_at" },
+);
+
+/**
  * Leases lanes, each with its first event, in one statement. Only lanes are written, because the new attempt is counted
  * on the event when it ends. If a due lane still has an owner, the owner's process died or stalled during a run. That
  * run is counted as an attempt here.
@@ -67,7 +92,7 @@ const ADD_CRASHES = `
  */
 const claimStatement = (where: string, choice: { readonly of: string; readonly part: string }) => `
 WITH ready AS MATERIALIZED (
-  SELECT key, fence, owner, claimed, done_ord, ready_at, ctid AS at FROM {schema}.lane
+  SELECT key, fence, owner, claimed, done_ord, done_at, ready_at, ctid AS at FROM {schema}.lane
   WHERE ready_at <= {now} ${where} ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED
 ), ${choice.of} AS MATERIALIZED (
   SELECT ready.*, event.*, event.crashes + event.lapsed >= ${SUSPECT_CRASHES} AS suspect
@@ -92,7 +117,7 @@ WITH ready AS MATERIALIZED (
     AND event.seq = CASE WHEN head.lapsed = 1 THEN head.seq ELSE head.claimed END
 ), crashed AS (${ADD_CRASHES})
 SELECT key, fence + 1 AS fence, suspect, seq, id, type, body, source, attempts + uncounted AS attempts,
-  crashes + lapsed AS crashes, received_at, trace, coalesce(ord <> '' AND ord < done_ord, false) AS late
+  crashes + lapsed AS crashes, received_at, trace, ${IS_LATE} AS late
 FROM head ORDER BY key`;
 
 const CLAIM = claimStatement("", { of: "head", part: "" });

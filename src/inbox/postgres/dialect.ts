@@ -46,7 +46,7 @@ export const dialect: Dialect = {
                         ELSE coalesce(lane.ready_at, 0) END`,
   // A run with an expired lease may still be active. Without an owner, its claim is void.
   leaveLanes: `
-      UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = {now},
+      UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = coalesce(lane.done_at, {now}),
         owner = CASE WHEN ${isAnyOf("lane.key", "$2")} THEN NULL ELSE lane.owner END,
         ready_at = CASE WHEN lane.owner IS NOT NULL AND NOT ${isAnyOf("lane.key", "$2")} THEN lane.ready_at
                         WHEN lane.pending <= gone.n THEN NULL
@@ -72,11 +72,15 @@ export const dialect: Dialect = {
 /** Maximum number of lanes per transaction. */
 const BATCH = 500;
 
-/** Deletes idle lanes. A recreated lane starts over with fence 0, so a lane is kept until no claim on it can exist. */
+/**
+ * Deletes idle lanes. A recreated lane starts over with fence 0, so a lane is kept until no claim on it can exist.
+ * `done_at` does not show when a late event ended.
+ */
 const FORGET_LANES = `
 WITH old AS MATERIALIZED (
   SELECT key FROM {schema}.lane
   WHERE ready_at IS NULL AND pending = 0 AND owner IS NULL AND done_at < {now} - $1::bigint
+    AND coalesce(begun_at, 0) < {now} - $1::bigint
   ORDER BY done_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )
 DELETE FROM {schema}.lane USING old WHERE lane.key = old.key RETURNING lane.key`;

@@ -4,7 +4,7 @@ import type { Advance, Claim } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
 import { HeadClaim, type HeadRow, MAX_HISTORY, SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
 import { query, type Script, type SqlStore } from "../sql/store.ts";
-import { HELD, is, lockHeld, rowsOf, SORTED } from "./claims.ts";
+import { HELD, is, isLateSql, isTimedSql, lockHeld, rowsOf, SORTED } from "./claims.ts";
 import { type RunEffects, upToSize, withoutSharedKeys, writeEffects } from "./effects.ts";
 import { Gather } from "./gather.ts";
 import type { Backlog } from "./intake.ts";
@@ -30,6 +30,26 @@ function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
 }
 
 /**
+ * Returns the SQL columns `last_ord` and `last_at` for an `event` that ends now: the lane's last event that ended in
+ * time, and when it ended. A late event changes neither.
+ */
+function endedInTime(lane: string): string {
+  const last = { ord: `${lane}.done_ord`, at: `${lane}.done_at` };
+  const isLate = isLateSql({ ord: "event.ord", receivedAt: "event.received_at" }, last);
+  const isInTime = `${isTimedSql("event.ord")} AND NOT ${isLate}`;
+  return `CASE WHEN ${isInTime} THEN event.ord ELSE coalesce(${last.ord}, '') END AS last_ord,
+    CASE WHEN ${isInTime} OR coalesce(${last.ord}, '') = '' THEN {now} ELSE coalesce(${last.at}, {now}) END AS last_at`;
+}
+
+/** Interval at which a lane that continues records when its events end, in ms. The time is in an index. */
+const RECORD_INTERVAL_MS = 60 * 60_000;
+
+const IS_NEXT_LATE = isLateSql(
+  { ord: "next_ord", receivedAt: "received_at" },
+  { ord: "last_ord", at: "last_at" },
+);
+
+/**
  * Ends events as done, and finds the next events in lanes that continue. A lane that continues keeps its lease. Keeping
  * it changes no indexed column, and costs half as much as releasing and leasing again.
  *
@@ -46,7 +66,7 @@ WITH input AS (
 ), ${SORTED}, seen AS MATERIALIZED (
   SELECT sorted.*, held.*, next.* FROM sorted CROSS JOIN LATERAL (
     SELECT lane.ctid AS lane_at, lane.ready_at > {now} AS leased, event.ctid AS event_at,
-      greatest(lane.done_ord, event.ord) AS last_ord
+      ${endedInTime("lane")}
     FROM {schema}.lane CROSS JOIN {schema}.event
     WHERE lane.key = sorted.lane AND lane.owner = $1 AND lane.fence = sorted.fence AND event.id = sorted.id
     FOR UPDATE OF lane
@@ -63,7 +83,8 @@ WITH input AS (
     fence = lane.fence + ${is("seen.next_seq IS NOT NULL")},
     claimed = coalesce(seen.next_seq, lane.claimed), begun_at = {now},
     owner = CASE WHEN seen.next_seq IS NOT NULL THEN lane.owner END,
-    done_at = CASE WHEN seen.next_seq IS NOT NULL THEN lane.done_at ELSE {now} END,
+    done_at = CASE WHEN seen.next_seq IS NOT NULL AND lane.done_at > {now} - ${RECORD_INTERVAL_MS} THEN lane.done_at
+      ELSE seen.last_at END,
     ready_at = CASE WHEN seen.next_seq IS NOT NULL THEN lane.ready_at WHEN lane.pending > 1 THEN {now} END
   FROM seen WHERE lane.ctid = seen.lane_at
   RETURNING seen.*
@@ -73,7 +94,7 @@ WITH input AS (
   FROM advanced WHERE event.ctid = advanced.event_at
 )
 SELECT n, next_id AS id, type, body, source, received_at, trace, attempts, crashes,
-  coalesce(next_ord <> '' AND next_ord < last_ord, false) AS late
+  ${IS_NEXT_LATE} AS late
 FROM advanced`;
 
 /** Ends dead letters, and events in lanes that changed concurrently. Releases their lanes. */
@@ -83,15 +104,16 @@ WITH input AS (
     ...{ lane: "text", fence: "bigint", id: "text", attempt: "integer" },
     ...{ error: "text", skipped: "text" },
   })}
-), ${lockHeld("done_ord")}, ended AS (
+), ${lockHeld("done_ord, done_at")}, ended AS (
   UPDATE {schema}.event SET done_at = {now}, error = held.error, attempts = held.attempt, fence = held.fence,
     reason = held.skipped,
     state = CASE WHEN held.error IS NULL THEN 'done' ELSE 'dead' END
   FROM held WHERE event.id = held.id
   RETURNING held.n, held.id, held.fence, held.attempt, held.error, event.lane,
-    greatest(held.done_ord, event.ord) AS last_ord
+    ${endedInTime("held")}
 ), advanced AS (
-  UPDATE {schema}.lane SET pending = lane.pending - 1, owner = NULL, done_at = {now}, done_ord = ended.last_ord,
+  UPDATE {schema}.lane SET pending = lane.pending - 1, owner = NULL, done_at = ended.last_at,
+    done_ord = ended.last_ord,
     ready_at = CASE WHEN lane.pending > 1 THEN {now} END
   FROM ended WHERE lane.key = ended.lane
 ), buried AS (

@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import { LATE_WITHIN_MS, UNTIMED_MARK } from "../../events/id.ts";
 import type { AttemptRecord } from "../admin.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 import { MARK_LANES } from "./lane-memory.ts";
@@ -10,6 +11,13 @@ interface Run {
   readonly fence: number;
   readonly attempt: number;
 }
+
+/**
+ * Condition for events whose end the lanes' rows may lack. Skips those that are never late. The times are compared as
+ * they were written, even if the clock was set back.
+ */
+const UNWRITTEN = `state <> 'pending' AND attempts > 0 AND ord <> '' AND substr(ord, -1) <> '${UNTIMED_MARK}'
+  AND done_at >= (SELECT CAST(position AS INTEGER) FROM cursor WHERE name = 'lanes')`;
 
 const statementsOf = (db: Database) => ({
   add: new TextStatement<
@@ -37,15 +45,15 @@ const statementsOf = (db: Database) => ({
     `SELECT id, fence, attempts + 1 AS attempt FROM event
      WHERE state = 'pending' AND leased_until IS NOT NULL`,
   ),
-  // The times are compared as they were written, even if the clock was set back.
+  // Takes over what the table of resting lanes has about the lanes that get a row below.
+  enterLanes: db.prepare<[]>(
+    `INSERT INTO lane (key) SELECT DISTINCT lane FROM event WHERE ${UNWRITTEN} ON CONFLICT (key) DO NOTHING`,
+  ),
   restoreLanes: db.prepare<[]>(
     `INSERT INTO lane (key, done_ord, done_at)
-     SELECT lane, max(ord), max(done_at) FROM event
-     WHERE state <> 'pending' AND attempts > 0
-       AND done_at >= (SELECT CAST(position AS INTEGER) FROM cursor WHERE name = 'lanes')
-     GROUP BY lane
-     ON CONFLICT (key) DO UPDATE
-       SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
+     SELECT lane, max(ord), max(done_at) FROM event WHERE ${UNWRITTEN} GROUP BY lane
+     ON CONFLICT (key) DO UPDATE SET (done_ord, done_at) = (excluded.done_ord, excluded.done_at)
+       WHERE coalesce(excluded.done_ord > lane.done_ord OR excluded.done_at > lane.done_at + ${LATE_WITHIN_MS}, true)`,
   ),
   markLanes: db.prepare<[at: string]>(MARK_LANES),
   lastWrite: db.prepare<[], { readonly at: number | null }>(
@@ -109,6 +117,7 @@ export class History {
     // If the clock was set back, every lane would otherwise wait longer by that amount.
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
+    this.#sql.enterLanes.run();
     this.#sql.restoreLanes.run();
     this.#sql.markLanes.run(String(now));
     this.#sql.wakeAll.run(now, now);

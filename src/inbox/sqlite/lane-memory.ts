@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { type Linked, LinkedSet } from "../../core/churn.ts";
+import { isLate, isTimed } from "../../events/id.ts";
 import type { Claim, NewEvent, Source } from "../inbox.ts";
 import { HeadClaim, type HeadRow } from "../sql/sql-inbox.ts";
 import { TextStatement } from "./text-statement.ts";
@@ -10,9 +11,10 @@ export class PlacedClaim extends HeadClaim {
   readonly ord: string;
   readonly event: Claim["event"];
 
-  constructor({ key, endedOrd }: Lane, fence: number, head: PlacedRow, event?: Claim["event"]) {
-    const { seq, ord } = head;
-    super({ lane: key, fence, late: ord !== "" && ord < endedOrd }, head);
+  constructor(lane: Lane, fence: number, head: PlacedRow, event?: Claim["event"]) {
+    const { seq, ord, received_at: receivedAt } = head;
+    const late = isLate({ ord, receivedAt }, { ord: lane.endedOrd, at: lane.endedAt });
+    super({ lane: lane.key, fence, late }, head);
     this.seq = seq;
     this.ord = ord;
     this.event = event;
@@ -38,9 +40,9 @@ export interface NewArrival {
 /** A lane in memory: idle, waiting, or leased. Times are in ms since 1970. */
 export interface Lane extends Linked<Lane> {
   readonly key: string;
-  /** Sort key of the last event that has ended. Empty if there was none. */
+  /** Sort key of the last event that ended in time. Empty if there was none. */
   endedOrd: string;
-  /** When the last event ended. */
+  /** When that event ended. While there is none, when any event last ended. */
   endedAt: number;
   /** True if an event has ended that the lane's row does not include. */
   isUnwritten: boolean;
@@ -74,20 +76,25 @@ const MAX_CHARACTERS = 4_000_000;
 const MAX_UNWRITTEN = 10_000;
 const BATCH = 50;
 
+/** The columns of a lane's row about the last event that ended in time. */
+export interface EndColumns {
+  readonly done_ord: string | null;
+  readonly done_at: number | null;
+}
+
 const statementsIn = (db: Database) => ({
-  row: new TextStatement<[key: string], { ready_at: number | null; done_ord: string | null }>(
+  row: new TextStatement<[key: string], EndColumns & { readonly ready_at: number | null }>(
     db,
-    "SELECT ready_at, done_ord FROM lane WHERE key = ?",
+    "SELECT ready_at, done_ord, done_at FROM lane WHERE key = ?",
   ),
-  resting: new TextStatement<[key: string], { done_ord: string | null }>(
+  resting: new TextStatement<[key: string], EndColumns>(
     db,
-    "SELECT done_ord FROM resting_lane WHERE key = ?",
+    "SELECT done_ord, done_at FROM resting_lane WHERE key = ?",
   ),
   write: new TextStatement<[key: string, ord: string, at: number]>(
     db,
     `INSERT INTO lane (key, done_ord, done_at) VALUES (?, ?, ?)
-     ON CONFLICT (key) DO UPDATE
-       SET done_ord = max(coalesce(done_ord, ''), excluded.done_ord), done_at = excluded.done_at`,
+     ON CONFLICT (key) DO UPDATE SET done_ord = excluded.done_ord, done_at = excluded.done_at`,
   ),
   markLanes: db.prepare<[at: string]>(MARK_LANES),
   // A lane that waits for a retry keeps its time, because order matters more than speed.
@@ -156,15 +163,13 @@ export class LaneMemory {
     if (known !== undefined) return known;
     const row = this.#sql.row.get(key);
     if (row !== undefined && row.ready_at !== null) return undefined;
-    return this.#add(key, (row ?? this.#sql.resting.get(key))?.done_ord);
+    return this.#add(key, row ?? this.#sql.resting.get(key));
   }
 
   /** Takes over a lane that waits in the file. */
-  takeFromFile(key: string, endedOrd: string | null): Lane {
+  takeFromFile(key: string, end: EndColumns): Lane {
     this.#sql.rest.run(key);
-    const lane = this.#lanes.get(key) ?? this.#add(key, endedOrd);
-    if ((endedOrd ?? "") > lane.endedOrd) this.#change(lane).endedOrd = endedOrd ?? "";
-    return lane;
+    return this.#lanes.get(key) ?? this.#add(key, end);
   }
 
   /** Notes that nothing in a lane waits, although its row has a time. */
@@ -235,9 +240,11 @@ export class LaneMemory {
   }
 
   /** Notes that an event has ended. */
-  noteEnd(lane: Lane, ord: string, now: number): void {
+  noteEnd(lane: Lane, { ord, late }: PlacedClaim, now: number): void {
+    const isInTime = isTimed(ord) && !late;
+    if (!isInTime && lane.endedOrd !== "") return;
     this.#change(lane);
-    if (ord > lane.endedOrd) lane.endedOrd = ord;
+    if (isInTime) lane.endedOrd = ord;
     lane.endedAt = now;
     lane.isUnwritten = true;
     this.#unwritten.add(lane);
@@ -291,9 +298,10 @@ export class LaneMemory {
     this.#restoreSets();
   }
 
-  #add(key: string, endedOrd: string | null | undefined): Lane {
+  #add(key: string, end: EndColumns | undefined): Lane {
     const lane: Lane = {
-      ...{ key, endedOrd: endedOrd ?? "", endedAt: 0, leasedUntil: 0, hasMore: false },
+      ...{ key, endedOrd: end?.done_ord ?? "", endedAt: end?.done_at ?? 0 },
+      ...{ leasedUntil: 0, hasMore: false },
       ...{ isUnwritten: false, waitingSince: undefined, arrival: undefined },
       ...{ claim: undefined, changedIn: this.#transaction, previous: undefined, next: undefined },
     };

@@ -264,7 +264,7 @@ export class Lanes implements TransactionMemory {
 
   /** Returns `undefined` if another process has discarded the event in the meantime. */
   #lease({ key, from, head, arrival, demand }: ReadyLane, now: number): PlacedClaim | undefined {
-    const lane = "done_ord" in from ? this.#memory.takeFromFile(key, from.done_ord) : from;
+    const lane = "done_ord" in from ? this.#memory.takeFromFile(key, from) : from;
     const lapsed = lane.claim;
     const crashes = lapsed === undefined ? 0 : this.#countLapsed(lapsed, head, now);
     if (crashes === 0) return this.#begin(lane, head, demand.until, now, arrival);
@@ -326,7 +326,7 @@ export class Lanes implements TransactionMemory {
   #end(claim: Claim, now: number, { error, effects, skipped }: HowEnded): Ending {
     const lane = this.#laneOf(claim);
     if (lane?.claim === undefined) return "lost";
-    const { seq, ord, fence } = lane.claim;
+    const { seq, fence } = lane.claim;
     if (effects !== undefined) {
       if (this.#sql.isRunning.get(seq, fence) === undefined) return "lost";
       if (!this.#effects.write(effects, claim, now)) return "conflict";
@@ -338,7 +338,7 @@ export class Lanes implements TransactionMemory {
           ? this.#sql.endDone.run(now, 1, seq, fence).changes
           : this.#sql.endSkipped.run(skipped, now, 1, seq, fence);
     if (changes === 0) return "lost";
-    this.#memory.noteEnd(lane, ord, now);
+    this.#memory.noteEnd(lane, lane.claim, now);
     if (error !== undefined) this.#history.add(claim, "dead", error, now);
     return "ended";
   }

@@ -1,15 +1,14 @@
 import type { Database } from "better-sqlite3";
 import { SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
 import { type Demand, type Demands, takeSlot } from "./demands.ts";
-import type { Lane, LaneMemory, NewArrival, PlacedRow } from "./lane-memory.ts";
+import type { EndColumns, Lane, LaneMemory, NewArrival, PlacedRow } from "./lane-memory.ts";
 import { packList, TextStatement } from "./text-statement.ts";
 
 /** A lane that waits in the file. */
-interface LaneRow {
+interface LaneRow extends EndColumns {
   readonly key: string;
   /** Since when the lane waits, in ms since 1970. */
   readonly ready_at: number;
-  readonly done_ord: string | null;
 }
 
 /** A lane that waits or whose lease has expired. */
@@ -33,7 +32,7 @@ export interface ReadyLane {
 /** Number of lanes to look at if the first ones do not fit the demands. */
 const MAX_REACH = 64;
 
-const READY = "SELECT key, ready_at, done_ord FROM lane WHERE ready_at <= +?";
+const READY = "SELECT key, ready_at, done_ord, done_at FROM lane WHERE ready_at <= +?";
 
 const statementsIn = (db: Database) => ({
   ready: new TextStatement<[now: number, limit: number], LaneRow>(

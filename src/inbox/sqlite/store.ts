@@ -39,7 +39,7 @@ export const dialect: Dialect = {
     ON CONFLICT (key) DO UPDATE
       SET ready_at = CASE WHEN ${isAnyOf("lane.key", "$2")} THEN 0 ELSE coalesce(lane.ready_at, 0) END`,
   leaveLanes: `
-    UPDATE lane SET done_at = {now},
+    UPDATE lane SET done_at = coalesce(done_at, {now}),
       ready_at = CASE WHEN NOT EXISTS (SELECT 1 FROM event WHERE event.lane = lane.key AND state = 'pending') THEN NULL
                       WHEN ${isAnyOf("lane.key", "$3")} THEN 0
                       ELSE ready_at END
