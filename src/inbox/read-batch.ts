@@ -1,10 +1,11 @@
 import { traceIdOf } from "../core/trace.ts";
-import { orderKey, untimedKey } from "../events/id.ts";
+import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { isOwn } from "../events/own.ts";
 import { isEventType, MAX_DEPTH, parseEvent, textOf } from "../events/parse.ts";
 import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
+import { untimedKey } from "./lateness.ts";
 import { digest, isLongKey, MAX_KEY_BYTES, shortenKey } from "./stored-text.ts";
 
 const OWN_NAME = "starts with a prefix reserved for the bot's own events";

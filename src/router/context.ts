@@ -78,7 +78,10 @@ interface CommonContext extends EffectsContext {
   readonly attempt: number;
   /** Source that delivered the event first. */
   readonly source: "webhook" | "poll";
-  /** True if a later event in the same conversation or on the same post was handled before this event arrived. */
+  /**
+   * True if a later event of the platform in the same conversation or on the same post was handled before this event,
+   * at most a day before it arrived. False for types that this version does not know, timers and cron ticks.
+   */
   readonly late: boolean;
   /**
    * The event's trace id (32 hexadecimal digits), shared by its delivery and its requests, and logged in the `trace`

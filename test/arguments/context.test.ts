@@ -101,7 +101,7 @@ const arguments_: Readonly<Record<string, Arguments>> = {
     (context) => ({
       name: "types",
       accepts: ["string", "object"],
-      call: (value) => context.is("order.paid", value),
+      call: (value) => context.is("order.paid" as never, value),
     }),
   ],
   state: [

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { untimedKey } from "../faces/events.ts";
-import type { Claim, NewEvent } from "../faces/inbox.ts";
+import { type Claim, type NewEvent, untimedKey } from "../faces/inbox.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 

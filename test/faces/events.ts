@@ -1,4 +1,4 @@
-export { idFamily, orderKey, untimedKey } from "../../src/events/id.ts";
+export { idFamily, orderKey } from "../../src/events/id.ts";
 export { defaultLane, type LaneOf, safeLane } from "../../src/events/lane.ts";
 export {
   cronEvent,

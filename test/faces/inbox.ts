@@ -28,6 +28,7 @@ export {
   type Source,
   type StepStart,
 } from "../../src/inbox/inbox.ts";
+export { untimedKey } from "../../src/inbox/lateness.ts";
 export { readBatch } from "../../src/inbox/read-batch.ts";
 export {
   RESTORED,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { defaultLane, type LaneOf, orderKey } from "../faces/events.ts";
-import { type NewEvent, readBatch } from "../faces/inbox.ts";
+import { type NewEvent, readBatch, untimedKey } from "../faces/inbox.ts";
 
 const actor = { username: "ada", name: "Ada" };
 
@@ -39,6 +39,11 @@ describe("an event on its way in", () => {
     const raw = { id: "7", type: "poll.closed", payload: { votes: [1, 2] }, region: "eu" };
     expect(JSON.parse(read(raw).body)).toEqual(raw);
     expect(read(raw)).toMatchObject({ type: "poll.closed", lane: "type:poll.closed" });
+  });
+
+  test("of an own type keeps its place in the lane, and does not count for lateness", () => {
+    const own = read({ id: "order:1", type: "order.paid", payload: { conversationId: "c1" } });
+    expect(own).toMatchObject({ lane: "dm:c1", ord: untimedKey("order:1") });
   });
 
   test("goes to the lane that the bot chooses", () => {

@@ -105,6 +105,20 @@ describe("a lane in which nothing happens", () => {
     expect(resting()).toEqual(rested);
   });
 
+  test("rests with the smaller id that took over, and has it after a crash, too", async () => {
+    await handle(message("evt_1000"));
+    await pause();
+    await clock.advance(24 * 60 * MINUTE);
+    await handle(message("evt_5"));
+    const left = killed("left.db");
+    await pause();
+    expect(resting()).toMatchObject([{ done_ord: message("evt_5").ord }]);
+    for (const one of [inbox, open(left)]) {
+      await one.put([message("evt_6")], "webhook");
+      expect(await one.claim(1, LEASE)).toMatchObject([{ id: "evt_6", late: false }]);
+    }
+  });
+
   test("rests again as it was last", async () => {
     await handle(message("5"));
     await pause();

@@ -147,8 +147,8 @@ describe("the file", () => {
         insert("attempt", { event_id: text, fence: 1, number: 1, outcome: "dead", ended_at: 1 });
         const step = { name: text, state: "done", request: "{}", fence: 1, started_at: 1 };
         insert("step", { ...step, event_id: text, ref: text });
-        insert("lane", { key: text, done_ord: text, done_at: 1 });
-        insert("resting_lane", { key: `resting ${text}`, done_ord: text, done_at: 1 });
+        insert("lane", { key: text, done_ord: text, done_at: Date.now() });
+        insert("resting_lane", { key: `resting ${text}`, done_ord: text, done_at: Date.now() });
         insert("webhook_type", { type: text });
         insert("state", { key: text, value: "1", version: text, updated_at: 1 });
         insert("timer", {

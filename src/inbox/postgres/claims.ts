@@ -1,5 +1,5 @@
-import { LATE_WITHIN_MS, UNTIMED_MARK } from "../../events/id.ts";
 import type { Claim, ClaimRooms } from "../inbox.ts";
+import { LATE_WITHIN_MS, UNTIMED_MARK } from "../lateness.ts";
 import { remakeLanes } from "../sql/decisions.ts";
 import { HeadClaim, type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { query } from "../sql/store.ts";

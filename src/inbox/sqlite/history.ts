@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
-import { LATE_WITHIN_MS, UNTIMED_MARK } from "../../events/id.ts";
 import type { AttemptRecord } from "../admin.ts";
+import { LATE_WITHIN_MS, UNTIMED_MARK } from "../lateness.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 import { MARK_LANES } from "./lane-memory.ts";
 import { TextStatement } from "./text-statement.ts";

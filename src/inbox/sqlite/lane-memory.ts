@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { type Linked, LinkedSet } from "../../core/churn.ts";
-import { isLate, isTimed } from "../../events/id.ts";
 import type { Claim, NewEvent, Source } from "../inbox.ts";
+import { isLate, isTimed } from "../lateness.ts";
 import { HeadClaim, type HeadRow } from "../sql/sql-inbox.ts";
 import { TextStatement } from "./text-statement.ts";
 
