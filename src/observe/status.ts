@@ -39,8 +39,9 @@ export interface BotStatus {
   /** Reason for the current mode, as text. */
   readonly modeReason: string;
   /**
-   * Time when any instance last stored a delivery, including duplicates and deliveries without events. If the process
-   * is killed, it may forget the deliveries of the last 10 seconds.
+   * Time when any instance last stored a delivery of the platform, including duplicates and deliveries without events.
+   * Deliveries with own event types only do not count. If the process is killed, it may forget the deliveries of the
+   * last 10 seconds.
    */
   readonly lastDeliveryAt: number | undefined;
   /** `undefined` without a webhook (DELIVERY=polling). */

@@ -1,4 +1,5 @@
 import { minOf } from "../core/extremes.ts";
+import { isEventType } from "../events/parse.ts";
 
 /**
  * Decides how often to read the log. The functions are pure: they take observations, and return the next state and
@@ -30,7 +31,7 @@ export interface ModeState {
   readonly mode: Mode;
   /** Events that the webhook has not delivered yet. */
   readonly unconfirmed: readonly AwaitedEvent[];
-  /** Event types that arrive by webhook, because the webhook may be subscribed to only some types. */
+  /** The platform's event types that arrive by webhook, because the webhook may be subscribed to only some types. */
   readonly webhookTypes: ReadonlySet<string>;
   /** Ids of the events in the last delivery. */
   readonly lastDelivery: ReadonlySet<string>;
@@ -41,7 +42,7 @@ export interface ModeState {
 }
 
 export type Observation =
-  /** The webhook delivered these events. They may be new or repeated. */
+  /** The webhook delivered these events. They may be new or repeated. Events of own types are ignored. */
   | {
       readonly kind: "delivery";
       readonly now: number;
@@ -82,11 +83,16 @@ export function initialMode(webhookTypes: ReadonlySet<string>): ModeState {
   return {
     mode: "auditing",
     unconfirmed: [],
-    webhookTypes,
+    webhookTypes: platformTypes(webhookTypes),
     lastDelivery: new Set(),
     deliveredAt: undefined,
     cleanRounds: 0,
   };
+}
+
+/** Returns the types that say something about the platform's webhook. */
+export function platformTypes(types: Iterable<string>): ReadonlySet<string> {
+  return new Set([...types].filter(isEventType));
 }
 
 /** @param silenceMs time that the webhook may take to deliver an event, in ms */
@@ -121,8 +127,11 @@ function dueAt({ at, foundAt }: AwaitedEvent, silenceMs: number): number {
 
 function delivered(
   state: ModeState,
-  { events, now }: Extract<Observation, { kind: "delivery" }>,
+  { events: given, now }: Extract<Observation, { kind: "delivery" }>,
 ): ModeState {
+  // The author's services use the webhook's URL even if the platform's webhook is off.
+  const events = given.filter(({ type }) => isEventType(type));
+  if (events.length === 0 && given.length > 0) return state;
   const ids = new Set(events.map(({ id }) => id));
   const webhookTypes = new Set([...state.webhookTypes, ...events.map(({ type }) => type)]);
   const unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));

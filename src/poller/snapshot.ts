@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ErrorCode } from "../errors.ts";
-import type { Mode, ModeState } from "./mode.ts";
+import { type Mode, type ModeState, platformTypes } from "./mode.ts";
 
 /** Error of a failed read. It contains only codes, because the platform's messages may quote any text. */
 export interface PollFailure {
@@ -99,7 +99,8 @@ export function readSnapshot(text: string, at: number): Snapshot | undefined {
   return {
     state: {
       ...state,
-      webhookTypes: new Set(state.webhookTypes),
+      // An earlier version kept own types as well.
+      webhookTypes: platformTypes(state.webhookTypes),
       lastDelivery: new Set(state.lastDelivery),
       deliveredAt: state.deliveredAt ?? undefined,
     },

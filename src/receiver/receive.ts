@@ -8,6 +8,7 @@ import { type ErrorCode, hasCode, ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { readEvents, type WireEvents } from "../events/wire.ts";
 import type { Inbox, NewEvent } from "../inbox/inbox.ts";
+import { isFromPlatform } from "../inbox/platform-events.ts";
 import { batchMessage, readBatch } from "../inbox/read-batch.ts";
 import {
   type ChannelMessages,
@@ -69,8 +70,8 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly steady?: Clock;
   readonly log: Logger;
   /**
-   * Notified of each stored batch, even if it contains only duplicates, because a delivery proves that the webhook
-   * works.
+   * Notified of each stored batch of the platform, even if it contains only duplicates, because a delivery proves that
+   * the webhook works.
    */
   readonly fallback?: { delivered(events: readonly NewEvent[]): void } | undefined;
   /** The bot named in channel messages. */
@@ -115,12 +116,15 @@ export class Receiver {
     this.#options = options;
   }
 
-  /** Time when the last batch was stored, in ms since 1970. Duplicates and empty batches count too. */
+  /**
+   * Time when the platform's last batch was stored, in ms since 1970. Duplicates and empty batches count too. The same
+   * batch sets the other properties below. Batches of the author's own services do not.
+   */
   get lastDeliveryAt(): number | undefined {
     return this.#lastDeliveryAt;
   }
 
-  /** The secret that signed the last stored delivery. */
+  /** The secret that signed that batch. */
   get secret(): string | undefined {
     return this.#options.secrets[this.#secretIndex ?? -1];
   }
@@ -187,11 +191,13 @@ export class Receiver {
       this.#requireOpen();
       const result = await inbox.put(batch, "webhook", [], trace);
       this.#requireOpen();
-      this.#lastDeliveryAt = steady.now();
-      this.#secretIndex = secretIndex;
-      this.#refused = 0;
-      this.#lastRefusal = undefined;
-      this.#notifyFallback(batch);
+      if (isFromPlatform(batch)) {
+        this.#lastDeliveryAt = steady.now();
+        this.#secretIndex = secretIndex;
+        this.#refused = 0;
+        this.#lastRefusal = undefined;
+        this.#notifyFallback(batch);
+      }
       const message = batchMessage(bot, "webhook", batch, result, trace);
       if (work !== undefined) work.batch = message;
       channels.batch.publish(message);

@@ -129,6 +129,14 @@ describe("the file", () => {
     expect((await inbox.admin.show("1")).trace).toBeUndefined();
   });
 
+  test("finds the platform's last delivery after a crash, and not that of one's own service", async () => {
+    const inbox = open(join(temporaryFolder(), "bot.db"));
+    await inbox.put([{ ...message("order:1"), type: "order.paid" }], "webhook");
+    expect(await inbox.deliveredMsAgo()).toBeUndefined();
+    await inbox.put([message("evt_1")], "webhook");
+    expect(await inbox.deliveredMsAgo()).toBeTypeOf("number");
+  });
+
   test.each(["a\0b", "a\u001a0000", "\u001a", "\u001a\u001a", "plain", "é 😀"])(
     "of an earlier version finds what it stored under %j",
     async (text) => {

@@ -53,6 +53,53 @@ class Machine {
   }
 }
 
+describe("own deliveries", () => {
+  const own = (id: string) => ({ id, type: "order.paid" });
+
+  test("do not hide that the platform's webhook is silent", () => {
+    const machine = new Machine([]);
+    const deliver = (id: string) =>
+      machine.observe({ kind: "delivery", now: machine.now, events: [own(id)] });
+    deliver("order:1");
+    machine.round([machine.event("evt_1")]);
+    deliver("order:2").after(SILENCE + 1).tick();
+    expect(machine.switches).toMatchObject([{ to: "polling" }]);
+  });
+
+  test("of earlier processes do not, either", () => {
+    const machine = new Machine(["order.paid"]);
+    machine.round([machine.event("evt_1")]).after(SILENCE + 1).tick();
+    expect(machine.switches).toMatchObject([{ to: "polling" }]);
+  });
+
+  test("do not end polling, and repeated ones do not begin it anew", () => {
+    const machine = new Machine();
+    machine.round([machine.event("evt_1")], true);
+    expect(machine.state.mode).toBe("polling");
+    for (let round = 0; round < 5; round++) {
+      machine.observe({ kind: "delivery", now: machine.now, events: [own(`order:${round}`)] });
+      machine.after(SILENCE + 1).round();
+    }
+    expect(machine.state.mode).toBe("polling");
+    machine.delivery("evt_2").after(SILENCE + 1);
+    machine.observe({ kind: "delivery", now: machine.now, events: [own("order:4")] });
+    expect(machine.after(1).round().round().state.mode).toBe("auditing");
+  });
+
+  test("beside the platform's events in one delivery leave these as they are", () => {
+    const machine = new Machine([]);
+    const events = [own("order:1"), { id: "evt_1", type: "mention" }];
+    machine.observe({ kind: "delivery", now: machine.now, events });
+    expect([...machine.state.webhookTypes]).toEqual(["mention"]);
+  });
+
+  test("need not be in the log, and their types are never missing there", () => {
+    const machine = new Machine(["dm.message", "order.paid"]);
+    machine.round([{ ...machine.event("evt_1"), type: "order.paid" }]);
+    expect(machine.after(SILENCE + 1).tick().switches).toEqual([]);
+  });
+});
+
 describe("auditing", () => {
   test("is the initial mode", () => {
     expect(new Machine().state.mode).toBe("auditing");

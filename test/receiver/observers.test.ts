@@ -65,6 +65,25 @@ describe.each(faces)("lastDeliveryAt, over $name", (face) => {
     expect(receiver.lastDeliveryAt).toBe(5_100);
   });
 
+  test("is not moved by a batch of one's own service, which says nothing about the platform's webhook", async () => {
+    const seen: unknown[] = [];
+    const fallback = { delivered: (events: readonly NewEvent[]) => void seen.push(events) };
+    const { endpoints, receiver, inbox } = makeRig({ fallback });
+    const send = await face.open(endpoints);
+    await send(delivery("{"));
+    const own = { id: "order:1", type: "order.paid", payload: {} };
+    await send(delivery(JSON.stringify({ events: [own] })));
+    expect([...inbox.stored.keys()]).toEqual(["order:1"]);
+    expect(seen).toEqual([]);
+    const { lastDeliveryAt, secret, refused, lastRefusal } = receiver;
+    expect({ lastDeliveryAt, secret, refused, lastRefusal }).toMatchObject({
+      ...{ lastDeliveryAt: undefined, secret: undefined, refused: 1 },
+      lastRefusal: { code: "BODY_INVALID" },
+    });
+    await send(delivery(JSON.stringify({ events: [own, ...JSON.parse(batchOf("2")).events] })));
+    expect(receiver).toMatchObject({ lastDeliveryAt: expect.any(Number), refused: 0 });
+  });
+
   test("is not moved by a batch that could not be stored", async () => {
     const { endpoints, receiver } = makeRig({
       inbox: { put: () => Promise.reject(new Error("away")) },

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import type { Database, Statement } from "better-sqlite3";
 import type { StorageReport } from "../admin.ts";
+import { PLATFORM_TYPES } from "../platform-events.ts";
 import type { Dialect, Query, Script, SqlStore, SqlWriteOptions } from "../sql/store.ts";
 import { packValue, unpackRow } from "../stored-text.ts";
 import type { WriteOptions } from "./group-commit.ts";
@@ -56,8 +57,8 @@ export const dialect: Dialect = {
   },
   // Finds the last delivery of a killed process. Reads few rows, because the webhook may have been silent for long.
   deliveries: `SELECT received_at AS at
-    FROM (SELECT source, received_at FROM event ORDER BY seq DESC LIMIT ${MAX_SEARCHED_EVENTS})
-    WHERE source = 'webhook'`,
+    FROM (SELECT source, type, received_at FROM event ORDER BY seq DESC LIMIT ${MAX_SEARCHED_EVENTS})
+    WHERE source = 'webhook' AND type IN (${PLATFORM_TYPES})`,
   // Reads only the index, because reading 100,000 rows would take 200 ms. Rows are in order of arrival.
   pending: `SELECT (SELECT count(*) FROM event WHERE state = 'pending') AS n,
     (SELECT received_at FROM event WHERE seq =
