@@ -65,9 +65,34 @@ test.each([
   expect(seen).toEqual([told ?? null]);
 });
 
-test("an id that does not fit in a header is not sent, and the call succeeds", async () => {
+test("an id that does not fit in a header is encoded, and the call succeeds", async () => {
   const platform = await runPlatform();
   const client = new Client({ baseUrl: platform.url, apiKey: platform.apiKey });
   const me = await duringEvent({ id: "evt_1\r\nx: y", trace: undefined }, () => client.me());
   expect(me.username).toBe("bot");
+  expect(await platform.waitFor("api")).toMatchObject({ eventId: "evt_1\r\nx: y" });
+});
+
+test.each(["order:1", "Bestellung 1 · März"])(
+  "the messages of an own event, %s, are not credited to the user's last message",
+  async (id) => {
+    const platform = await runPlatform();
+    const { bot } = await runBot(platform, (bot) => {
+      bot.on("dm.message", () => undefined);
+    });
+    const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
+    await platform.waitFor("run");
+    await duringEvent({ id, trace: undefined }, async () => {
+      await bot.client.dms.send(conversationId, { text: "Paid!" });
+    });
+    const call = await platform.waitFor("api", ({ created }) => created !== undefined);
+    expect({ eventId: call.eventId, guessed: call.guessed }).toEqual({ eventId: id });
+  },
+);
+
+test("the id of an earlier state's event is not taken for another event", async () => {
+  const platform = await runPlatform();
+  const client = new Client({ baseUrl: platform.url, apiKey: platform.apiKey });
+  await duringEvent({ id: "evt_000000099999", trace: undefined }, () => client.me());
+  expect(await platform.waitFor("api")).not.toHaveProperty("eventId");
 });

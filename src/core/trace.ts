@@ -62,7 +62,7 @@ export interface CurrentEvent {
 
 const current = new AsyncLocalStorage<CurrentEvent>();
 
-/** Ids that fit into a header unchanged. */
+/** Ids that a header contains unchanged. Other ids are URL-encoded. */
 const PLAIN = /^[\w.:-]{1,100}$/;
 
 /** Runs `work`, and everything that it starts, with `event` as the current event. */
@@ -70,10 +70,10 @@ export function duringEvent<T>({ id, trace }: CurrentEvent, work: () => T): T {
   return current.run({ id, trace }, work);
 }
 
-/** Returns the current event's id, or `undefined` if there is no event or a header cannot hold its id. */
+/** Returns the current event's id as a header's value, or `undefined` if there is no event. */
 export function headerOfEvent(): string | undefined {
   const id = current.getStore()?.id;
-  return id !== undefined && PLAIN.test(id) ? id : undefined;
+  return id === undefined || PLAIN.test(id) ? id : encodeURIComponent(id.toWellFormed());
 }
 
 /** Returns the current event's log fields, or none outside handlers. */

@@ -1,5 +1,6 @@
 import type { Logger } from "../../core/logger.ts";
 import { allScopes, DOCTOR_AGENT, EVENT_HEADER } from "../../core/platform-contract.ts";
+import { tryRead } from "../../errors.ts";
 import type { PlatformClock } from "../clock.ts";
 import { notFound } from "../error.ts";
 import { placeIn } from "../events/shown-events.ts";
@@ -8,6 +9,7 @@ import { ConnectionLost, errorAnswer, jsonAnswer, type TextAnswer } from "../htt
 import { cancelBody, readJson, usualLimit } from "../http/body.ts";
 import type { Incoming, Match } from "../http/routes.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../input-rules.ts";
+import { eventSeq } from "../store/ids.ts";
 import type { CallRecords } from "../timeline/calls.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
 import { type ApiParts, type Operation, operations } from "./operations.ts";
@@ -153,10 +155,19 @@ function senderOf(
   const seq = findGrant(store.tokens, request)?.bot;
   if (seq === undefined) return {};
   const bot = store.people.get(seq).username;
-  const said = request.headers.get(EVENT_HEADER);
-  if (said !== null && shown.recognize(seq, said, placeIn(path))) return { bot, eventId: said };
+  const said = eventIdIn(request.headers);
+  if (said !== undefined) {
+    // Another id of the platform's form is from an earlier state. The event of an author's service is not in the log.
+    const isKnown = shown.recognize(seq, said, placeIn(path)) || eventSeq(said) === undefined;
+    return isKnown ? { bot, eventId: said } : { bot };
+  }
   const eventId = shown.guess(seq, path);
   return eventId === undefined ? { bot } : { bot, eventId, guessed: true };
+}
+
+function eventIdIn(headers: Headers): string | undefined {
+  const value = headers.get(EVENT_HEADER) ?? undefined;
+  return tryRead(() => decodeURIComponent(value ?? "")) || value;
 }
 
 /** Truncates long texts, because the timeline keeps thousands of them. */

@@ -19,6 +19,10 @@ export interface InboxView {
     readonly name: string;
     readonly state: "open" | "done";
     readonly request: string;
+    /** Time when the step began, in ms since 1970 on the bot's clock. */
+    readonly startedAt: number;
+    /** Id of the content that the step created. Absent if it created none, or while the step is open. */
+    readonly ref?: string;
   }[];
 }
 

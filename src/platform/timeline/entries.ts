@@ -86,9 +86,15 @@ export interface ApiEntry {
   readonly created?: Created;
   /** Events in the returned log page. Omitted if there were none. */
   readonly eventIds?: readonly string[];
-  /** The event that caused the call: the bot's `X-Service-Event`, or a guess. */
+  /**
+   * The event that caused the call: the bot's `X-Service-Event`, or a guess. An event of an author's own service is not
+   * in the log.
+   */
   readonly eventId?: string;
-  /** True if the event is a guess: the last event that the bot had received for this conversation or post. */
+  /**
+   * True if the event is a guess, because the bot named none: the last event that the bot had received for this
+   * conversation or post.
+   */
   readonly guessed?: true;
   /** The fault that affected the request. */
   readonly fault?: "hold" | "slow" | "status" | "lose-answer" | "gateway";

@@ -15,11 +15,12 @@ export {
   codeOf,
   errorIn,
   idOf,
-  intentOf,
   overviewOf,
   readKey,
   type Story,
   type Thing,
+  textOfStep,
+  withSteps,
 } from "../../../src/platform/portal/views/events/stories.ts";
 export {
   activeFault,

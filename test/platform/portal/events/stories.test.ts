@@ -5,7 +5,6 @@ import {
   codeOf,
   errorIn,
   idOf,
-  intentOf,
   outcomeOf,
   overviewOf,
   ownFrames,
@@ -13,7 +12,9 @@ import {
   type Story,
   select,
   type Thing,
+  textOfStep,
   timeOfDay,
+  withSteps,
 } from "../face.ts";
 import { called, delivered, happened, read, timelineOf } from "./entries.ts";
 
@@ -169,12 +170,54 @@ test("an error is shown once: in the first run that ended with it, unless it is 
   );
 });
 
-test("the text and time of a step's request are parsed, even from unusual requests", () => {
+test("the text of a step is that of its request, or the request itself", () => {
   const at = Date.parse("2026-11-22T10:00:00.000Z");
-  const write = JSON.stringify({ text: "Hi", imageCount: 0, conversationId: "c_2", at });
-  expect(intentOf(write)).toEqual({ text: "Hi", at: "2026-11-22T10:00:00.000Z" });
-  expect(intentOf('{"at":"soon"}')).toEqual({ text: "" });
-  for (const text of ["", "buy tea", '{"at":1e99}']) expect(intentOf(text)).toEqual({ text });
+  expect(textOfStep(JSON.stringify({ text: "Hi", imageCount: 0, at }))).toBe("Hi");
+  for (const text of ["", "buy tea"]) expect(textOfStep(text)).toBe(text);
+});
+
+describe("the steps of an event", () => {
+  const T0 = Date.parse("2026-11-22T10:00:00.000Z");
+  const at = (ms: number) => new Date(T0 + ms).toISOString();
+  const step = (name: string, startedAt: number, ref?: string) => {
+    const made = { name, state: "done", request: "", startedAt: T0 + startedAt } as const;
+    return ref === undefined ? made : { ...made, ref };
+  };
+  const entries = timelineOf(
+    happened("evt_1"),
+    delivered(["evt_1"]),
+    called({ eventId: "evt_1", id: "call_1", created: { messageId: "m_1" }, ms: 20 }),
+    { ...run, outcome: "retry", error },
+    called({ eventId: "evt_1", id: "call_2", created: { messageId: "m_2" }, ms: 20 }),
+    { ...run, attempt: 2, outcome: "done" },
+  ).map((entry, nth) => ({ ...entry, at: at(nth * 100) }));
+  const parts = overviewOf(entries).stories.get("evt_1")?.parts ?? [];
+  const linesOf = (...steps: Parameters<typeof withSteps>[1]) => {
+    return withSteps(parts, steps).map((line) =>
+      line.kind === "step" ? [line.step.name, Date.parse(line.at) - T0] : line.kind,
+    );
+  };
+
+  test("are before the requests that created their content, even if the bot's clock differs", () => {
+    expect(linesOf(step("reply/1", -9_000, "m_1"), step("reply/2", 9_000, "m_2"))).toEqual([
+      ...["delivery", ["reply/1", 180], "api", "run", ["reply/2", 380], "api", "run"],
+    ]);
+  });
+
+  test("without content are at the time when they began, and in the last run at the latest", () => {
+    expect(linesOf(step("step/a", 110), step("step/b", 310), step("step/c", 5_000))).toEqual([
+      ...[
+        "delivery",
+        ["step/a", 110],
+        "api",
+        "run",
+        ["step/b", 310],
+        "api",
+        ["step/c", 5_000],
+        "run",
+      ],
+    ]);
+  });
 });
 
 test("all words of a search must match: users, texts, types, outcomes and ids, in any case", () => {

@@ -1,4 +1,4 @@
-import type { EntryOf, TimelineEntry } from "../../../types.ts";
+import type { EntryOf, InboxView, TimelineEntry } from "../../../types.ts";
 
 type Delivery = EntryOf<"delivery">;
 type Call = EntryOf<"api">;
@@ -159,6 +159,51 @@ export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
+type Step = InboxView["steps"][number];
+
+/** A step in its place among an event's parts. */
+export interface PlacedStep {
+  readonly kind: "step";
+  readonly step: Step;
+  /** Time when the step began. ISO 8601. */
+  readonly at: string;
+}
+
+/**
+ * Places steps among an event's parts: before the request that created the step's content, or at the time when the step
+ * began. A step without such a place is before the end of the last run.
+ */
+export function withSteps(
+  parts: readonly Part[],
+  steps: readonly Step[],
+): readonly (Part | PlacedStep)[] {
+  const placed: (Part | PlacedStep)[] = [...parts];
+  for (const step of steps) {
+    const created = placed.findIndex((part) => part.kind === "api" && creates(part, step.ref));
+    const request = placed[created];
+    const at = request?.kind === "api" ? startOf(request) : step.startedAt;
+    const end = placed.findLastIndex(({ kind }) => kind === "run");
+    const later = placed.findIndex((part, nth) => nth === end || timeOf(part) > at);
+    const places = [created, later, placed.length].filter((place) => place >= 0);
+    const line = { kind: "step", step, at: new Date(at).toISOString() } as const;
+    placed.splice(places[0] ?? 0, 0, line);
+  }
+  return placed;
+}
+
+function creates({ created }: Call, ref: string | undefined): boolean {
+  return ref !== undefined && created !== undefined && Object.values(created).includes(ref);
+}
+
+/** A request's entry is from its end. */
+function startOf({ at, ms }: Call): number {
+  return Date.parse(at) - ms;
+}
+
+function timeOf(part: Part | PlacedStep): number {
+  return Date.parse(part.at);
+}
+
 export function findHeldRequest(parts: readonly Part[]): FaultEntry | undefined {
   const last = parts.findLast(({ kind }) => kind !== "delivery");
   return last?.kind === "fault" && last.change === "held" ? last : undefined;
@@ -188,14 +233,13 @@ export function codeOf({ code, message }: NonNullable<Run["error"]>): string | u
   return code !== undefined && message.startsWith(code) ? undefined : code;
 }
 
-/** Parses a step's request into the text to send and the time (ISO 8601). */
-export function intentOf(request: string): { readonly text: string; readonly at?: string } {
+/** Returns the text that a step sends. */
+export function textOfStep(request: string): string {
   try {
-    const { text = "", at } = Object(JSON.parse(request));
-    const time = typeof at === "number" ? { at: new Date(at).toISOString() } : {};
-    return { text: String(text), ...time };
+    const { text = "" } = Object(JSON.parse(request));
+    return String(text);
   } catch {
-    return { text: request };
+    return request;
   }
 }
 

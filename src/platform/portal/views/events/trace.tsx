@@ -16,12 +16,14 @@ import {
   endOf,
   errorIn,
   findHeldRequest,
-  intentOf,
   isOwn,
   isTaken,
   keyOfEvent,
   type Part,
+  type PlacedStep,
   readKey,
+  textOfStep,
+  withSteps,
 } from "./stories.ts";
 
 interface TraceProps {
@@ -66,11 +68,10 @@ function Parts({ event, bot, isBrief }: PartsProps) {
       <Trouble parts={parts} />
       {!isBrief && !isOwn(event.id) && <Uses {...{ event, bot, parts }} canRun={!isDead} />}
       <ol class="parts" aria-label="Deliveries, runs and requests">
-        {parts.map((part) => (
-          <PartRow key={part.seq} part={part} parts={parts} from={event.createdAt} />
-        ))}
-        {end?.kind === "run" && (
-          <Steps id={event.id} bot={bot} from={event.createdAt} version={parts.length} />
+        {end?.kind === "run" ? (
+          <Steps id={event.id} bot={bot} from={event.createdAt} parts={parts} />
+        ) : (
+          <Lines lines={parts} parts={parts} from={event.createdAt} />
         )}
         {!isBrief && !isOwn(event.id) && (
           <Line kind="Payload" what={event.type}>
@@ -257,38 +258,53 @@ function Offset({ at, from }: { readonly at: string; readonly from: string }) {
   );
 }
 
-interface StepsProps extends Required<Pick<LineProps, "from">> {
-  readonly id: string;
-  readonly bot: string;
-  /** Changes with each new entry, so that the steps reload. */
-  readonly version: number;
+interface LinesProps extends Omit<PartRowProps, "part"> {
+  readonly lines: readonly (Part | PlacedStep)[];
 }
 
-/** Renders nothing if the bot does not serve its inbox. */
-function Steps({ id, bot, from, version }: StepsProps) {
-  const key = `${bot} ${id} ${version}`;
+function Lines({ lines, parts, from }: LinesProps) {
+  return lines.map((line) =>
+    line.kind === "step" ? (
+      <StepRow key={line.step.name} {...line} from={from} />
+    ) : (
+      <PartRow key={line.seq} part={line} parts={parts} from={from} />
+    ),
+  );
+}
+
+interface StepsProps extends Omit<LinesProps, "lines"> {
+  readonly id: string;
+  readonly bot: string;
+}
+
+/** Renders the parts without steps if the bot does not serve its inbox. */
+function Steps({ id, bot, ...props }: StepsProps) {
+  // The number of parts changes with each new entry, so that the steps reload.
+  const key = `${bot} ${id} ${props.parts.length}`;
   const { data } = useLive(() => control.inboxEvent(id, bot), { key, concerns: () => false });
-  return (data?.steps ?? []).map(({ name, state, request }) => {
-    const { text, at } = intentOf(request);
-    return (
-      <Line
-        key={name}
-        {...(at !== undefined && { at, from })}
-        kind="Step"
-        what={
-          <>
-            <code>{name}</code> <span class="hint step-text">{text}</span>
-          </>
-        }
-        result={
-          state === "open"
-            ? { tone: "warn", text: "result unknown" }
-            : { tone: "plain", text: "done" }
-        }
-        {...(request !== "" && {
-          children: () => <Code text={request} label={`Request of ${name}`} />,
-        })}
-      />
-    );
-  });
+  return <Lines lines={withSteps(props.parts, data?.steps ?? [])} {...props} />;
+}
+
+function StepRow({ step, at, from }: PlacedStep & Pick<PartRowProps, "from">) {
+  const { name, state, request } = step;
+  return (
+    <Line
+      at={at}
+      from={from}
+      kind="Step"
+      what={
+        <>
+          <code>{name}</code> <span class="hint step-text">{textOfStep(request)}</span>
+        </>
+      }
+      result={
+        state === "open"
+          ? { tone: "warn", text: "result unknown" }
+          : { tone: "plain", text: "done" }
+      }
+      {...(request !== "" && {
+        children: () => <Code text={request} label={`Request of ${name}`} />,
+      })}
+    />
+  );
 }
