@@ -23,9 +23,14 @@ export function certificateFaultOf(code: string): CertificateFault | undefined {
   return Object.hasOwn(faults, code) ? faults[code] : undefined;
 }
 
+/** Maximum number of causes to look at. */
+const MAX_CAUSES = 10;
+
 /** Returns the certificate's fault behind an error. `fetch` reports it as a cause, and possibly once per IP address. */
 export function certificateFaultIn(error: unknown): CertificateFault | undefined {
-  for (let at: unknown = error; typeof at === "object" && at !== null; ) {
+  let at: unknown = error;
+  // An error may be a cause of itself.
+  for (let depth = 0; depth < MAX_CAUSES && typeof at === "object" && at !== null; depth++) {
     const fault = "code" in at ? certificateFaultOf(String(at.code)) : undefined;
     if (fault !== undefined) return fault;
     if (at instanceof AggregateError) return at.errors.map(certificateFaultIn).find(Boolean);

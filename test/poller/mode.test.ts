@@ -62,13 +62,18 @@ describe("own deliveries", () => {
       machine.observe({ kind: "delivery", now: machine.now, events: [own(id)] });
     deliver("order:1");
     machine.round([machine.event("evt_1")]);
-    deliver("order:2").after(SILENCE + 1).tick();
+    deliver("order:2")
+      .after(SILENCE + 1)
+      .tick();
     expect(machine.switches).toMatchObject([{ to: "polling" }]);
   });
 
   test("of earlier processes do not, either", () => {
     const machine = new Machine(["order.paid"]);
-    machine.round([machine.event("evt_1")]).after(SILENCE + 1).tick();
+    machine
+      .round([machine.event("evt_1")])
+      .after(SILENCE + 1)
+      .tick();
     expect(machine.switches).toMatchObject([{ to: "polling" }]);
   });
 
