@@ -70,7 +70,11 @@ test("an id that does not fit in a header is encoded, and the call succeeds", as
   const client = new Client({ baseUrl: platform.url, apiKey: platform.apiKey });
   const me = await duringEvent({ id: "evt_1\r\nx: y", trace: undefined }, () => client.me());
   expect(me.username).toBe("bot");
-  expect(await platform.waitFor("api")).toMatchObject({ eventId: "evt_1\r\nx: y" });
+  const id = "cron:täglich um 9:2026-11-22T09:00:00Z";
+  await duringEvent({ id, trace: undefined }, () => client.me());
+  expect(await platform.waitFor("api", ({ eventId }) => eventId !== undefined)).toMatchObject({
+    eventId: id,
+  });
 });
 
 test.each(["order:1", "Bestellung 1 · März"])(
@@ -86,7 +90,8 @@ test.each(["order:1", "Bestellung 1 · März"])(
       await bot.client.dms.send(conversationId, { text: "Paid!" });
     });
     const call = await platform.waitFor("api", ({ created }) => created !== undefined);
-    expect({ eventId: call.eventId, guessed: call.guessed }).toEqual({ eventId: id });
+    expect(call).not.toHaveProperty("eventId");
+    expect(call).not.toHaveProperty("guessed");
   },
 );
 

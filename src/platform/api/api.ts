@@ -9,7 +9,6 @@ import { ConnectionLost, errorAnswer, jsonAnswer, type TextAnswer } from "../htt
 import { cancelBody, readJson, usualLimit } from "../http/body.ts";
 import type { Incoming, Match } from "../http/routes.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../input-rules.ts";
-import { eventSeq } from "../store/ids.ts";
 import type { CallRecords } from "../timeline/calls.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
 import { type ApiParts, type Operation, operations } from "./operations.ts";
@@ -156,10 +155,9 @@ function senderOf(
   if (seq === undefined) return {};
   const bot = store.people.get(seq).username;
   const said = eventIdIn(request.headers);
+  // The event of an author's service is not in the log, and nothing in the log caused its requests.
   if (said !== undefined) {
-    // Another id of the platform's form is from an earlier state. The event of an author's service is not in the log.
-    const isKnown = shown.recognize(seq, said, placeIn(path)) || eventSeq(said) === undefined;
-    return isKnown ? { bot, eventId: said } : { bot };
+    return shown.recognize(seq, said, placeIn(path)) ? { bot, eventId: said } : { bot };
   }
   const eventId = shown.guess(seq, path);
   return eventId === undefined ? { bot } : { bot, eventId, guessed: true };

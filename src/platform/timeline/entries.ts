@@ -87,8 +87,8 @@ export interface ApiEntry {
   /** Events in the returned log page. Omitted if there were none. */
   readonly eventIds?: readonly string[];
   /**
-   * The event that caused the call: the bot's `X-Service-Event`, or a guess. An event of an author's own service is not
-   * in the log.
+   * The event that caused the call: the bot's `X-Service-Event`, or a guess. Omitted if the bot named an event that is
+   * not in its log, such as one of the author's own service.
    */
   readonly eventId?: string;
   /**
