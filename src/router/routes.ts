@@ -132,6 +132,13 @@ export class Routes {
     );
   }
 
+  /** Names of the expressions that may be slow, such as `hears(/^(a+)+$/)`. */
+  get slowPatterns(): readonly string[] {
+    return this.#allEntries().flatMap((entry) =>
+      entry.kind === "text" && entry.slow !== undefined ? [entry.slow] : [],
+    );
+  }
+
   run(route: Route): Promise<void> {
     return route.enter(this.#chainFor(route.context.event.type));
   }

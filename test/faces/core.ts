@@ -1,4 +1,9 @@
-export { isPublicAddress, isPublicHost } from "../../src/core/addresses.ts";
+export {
+  addressProblem,
+  isPublicAddress,
+  isPublicHost,
+  literalIn,
+} from "../../src/core/addresses.ts";
 export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body.ts";
 export {
   certificateFaultIn,
@@ -51,6 +56,7 @@ export {
   requireNode,
   untilEnded,
 } from "../../src/core/process.ts";
+export { type Bound, costOf, longestText } from "../../src/core/regexp-cost.ts";
 export { readTarget } from "../../src/core/request-target.ts";
 export {
   printable,
@@ -61,6 +67,7 @@ export {
 } from "../../src/core/safe-text.ts";
 export { readSpan, readWhen, type Span, type When } from "../../src/core/span.ts";
 export { isSchema, type StandardSchemaV1, validate } from "../../src/core/standard-schema.ts";
+export { normalizeText, trimEndOf } from "../../src/core/text.ts";
 export {
   aboutEvent,
   duringEvent,

@@ -1,4 +1,5 @@
 export { type Beginning, canMatch, knownBeginning } from "../../src/router/beginning.ts";
+export { BoundedPattern } from "../../src/router/bounded-pattern.ts";
 export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
 export type {
   CronContext,
