@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { isLoopback } from "../core/addresses.ts";
 import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/database-files.ts";
 import { printable } from "../core/safe-text.ts";
+import { trimEndOf } from "../core/text.ts";
 import { messageOf } from "../errors.ts";
 import type { ActInput, Platform, TimelineEntry } from "../platform/index.ts";
 import type {
@@ -47,7 +48,7 @@ export class ControlClient {
     { controlToken, timeoutMs = TIMEOUT_MS }: ControlClientOptions = {},
   ) {
     const [origin = "", token = controlToken] = platform.split("#token=");
-    this.#platform = origin.replace(/\/+$/, "");
+    this.#platform = trimEndOf(origin, "/");
     this.#headers = {
       "content-type": "application/json",
       ...(token === undefined ? {} : { "x-control-token": token }),

@@ -49,8 +49,13 @@ export function showError(error: unknown, scrub: (text: string) => string): Show
   });
 }
 
-/** Matches a stack frame: the function's name, which may come from a user's text, and the location. */
-const FRAME = /^( +at .*?)(\(?(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()]*:\d+:\d+\)?)$/;
+const FRAME = /^ +at /;
+
+/** The end of a frame's location: line and column. */
+const POSITION = /:\d+:\d+\)?$/;
+
+/** The beginning of a frame's location. */
+const PATH = /file:\/\/|node:|\/|[A-Za-z]:\\/;
 
 /** Leaves the paths in stack frames unchanged, because a word from a user's text may occur in a path by chance. */
 function scrubStack({ stack = "", message }: Error, scrub: (text: string) => string): string {
@@ -60,10 +65,20 @@ function scrubStack({ stack = "", message }: Error, scrub: (text: string) => str
   const end = at + message.length;
   const frames = stack.slice(end).split("\n");
   const scrubbed = frames.map((line) => {
-    const [, name, place] = FRAME.exec(line) ?? [];
-    return name === undefined || place === undefined ? scrub(line) : scrub(name) + place;
+    const at = locationIn(line);
+    return scrub(line.slice(0, at)) + line.slice(at);
   });
   return scrub(stack.slice(0, end)) + scrubbed.join("\n");
+}
+
+/** Returns where a frame's location begins, after the function's name. Returns the line's length if there is none. */
+function locationIn(line: string): number {
+  const [at = ""] = FRAME.exec(line) ?? [];
+  if (at === "" || !POSITION.test(line)) return line.length;
+  const parenthesis = Math.max(line.lastIndexOf("("), line.lastIndexOf(")", line.length - 2)) + 1;
+  const begin = Math.max(at.length, parenthesis);
+  const path = line.slice(begin).search(PATH);
+  return path === -1 ? line.length : begin + path;
 }
 
 /** Removes the prototype. Otherwise an application's own log serializer would log the type as "Object". */

@@ -1,0 +1,38 @@
+/** Lengths of the short text, in characters. Work that takes far longer for a long text fails at the first length. */
+const LENGTHS = [50, 500, 5_000];
+
+/** The long text has this many times the length. */
+const TIMES = 8;
+
+/** Linear work takes 8 times as long for the long text, and quadratic work 64 times. */
+const MAX_GROWTH = 24;
+
+/** Shorter times vary too much to be compared, in ms. */
+const COMPARED_MS = 10;
+
+/** A busy machine makes single tries slower. */
+const TRIES = 5;
+
+/** Returns whether the work takes time in proportion to the text. */
+export function isLinear(
+  work: (text: string) => unknown,
+  textOf: (length: number) => string,
+): boolean {
+  return LENGTHS.every((length) => isLinearUpTo(work, textOf(length), textOf(TIMES * length)));
+}
+
+function isLinearUpTo(work: (text: string) => unknown, short: string, long: string): boolean {
+  let [shortMs, longMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let tries = 0; tries < TRIES; tries++) {
+    shortMs = Math.min(shortMs, msOf(work, short));
+    longMs = Math.min(longMs, msOf(work, long));
+    if (longMs < COMPARED_MS || longMs < MAX_GROWTH * shortMs) return true;
+  }
+  return false;
+}
+
+function msOf(work: (text: string) => unknown, text: string): number {
+  const began = performance.now();
+  work(text);
+  return performance.now() - began;
+}
