@@ -97,11 +97,8 @@ class Costs {
   #ofChoice(options: readonly RegExpPart[], next: CharacterSet): Cost {
     const costs = options.map((option) => this.#of(option, next));
     const firsts = options.map((option) => this.#characters.first(option, next));
-    const areApart = firsts.every((first, index) =>
-      firsts.slice(index + 1).every((other) => areDisjoint(first, other)),
-    );
     // The next character decides which option matches.
-    const isDecided = areApart && options.filter(isNullable).length <= 1;
+    const isDecided = areApart(firsts) && options.filter(isNullable).length <= 1;
     const ways = costs.map((cost) => cost.ways);
     return {
       steps: costs.reduce((all, { steps }) => sum(all, steps), ONE),
@@ -134,6 +131,15 @@ class Costs {
     const steps = times.degree === 0 ? product(times, cost.steps) : inARow(cost.steps);
     return { steps: sum(steps, ONE), ways, isProportional: true };
   }
+}
+
+function areApart(sets: readonly CharacterSet[]): boolean {
+  let all = NO_CHARACTER;
+  return sets.every((set) => {
+    const isApart = areDisjoint(all, set);
+    all = unionOf(all, set);
+    return isApart;
+  });
 }
 
 function inSequence(before: Cost, after: Cost): Cost {

@@ -47,8 +47,8 @@ export class BoundedPattern {
 
   /** @throws {ServiceBotError} PATTERN_TIMEOUT */
   exec(text: string): RegExpExecArray | null {
+    if (text.length <= this.#maxUntimedLength) return this.#expression.exec(text);
     const match = () => this.#expression.exec(text);
-    if (text.length <= this.#maxUntimedLength) return match();
     const timeoutMs = this.#timeoutMs;
     for (let tries = 1; ; tries++) {
       const before = cpuTimeMs();

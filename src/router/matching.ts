@@ -133,20 +133,26 @@ export function commandPattern(name: string): TextPattern {
 
 /** Returns a matcher for a regular expression, or for a complete text in any case. */
 export function hearsPattern(pattern: string | RegExp): TextPattern {
-  const isText = typeof pattern === "string";
+  if (typeof pattern === "string") {
+    const text = new RegExp(`^${escaped(normalizeText(pattern.trim()))}$`, "iu");
+    return { beginning: textBeginning(pattern), match: matchOf(text) };
+  }
   // Drop the flags g and y, because with them a match would depend on the previous match.
-  const expression = isText
-    ? new RegExp(`^${escaped(normalizeText(pattern.trim()))}$`, "iu")
-    : new RegExp(normalizeText(pattern.source), pattern.flags.replace(/[gy]/g, ""));
+  const flags = pattern.flags.replace(/[gy]/g, "");
   const what = `hears(${pattern})`;
+  const expression = new RegExp(normalizeText(pattern.source), flags);
   const bounded = new BoundedPattern(expression, what);
   return {
-    beginning: isText ? textBeginning(pattern) : expressionBeginning(expression),
-    match: (text) => {
-      const match = bounded.exec(text);
-      return match === null ? undefined : { match };
-    },
+    beginning: expressionBeginning(expression),
+    match: matchOf(bounded),
     slow: bounded.isSlow ? what : undefined,
+  };
+}
+
+function matchOf(expression: Pick<RegExp, "exec">): TextPattern["match"] {
+  return (text) => {
+    const match = expression.exec(text);
+    return match === null ? undefined : { match };
   };
 }
 
