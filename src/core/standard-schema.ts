@@ -1,4 +1,5 @@
 import { textsIn } from "./json.ts";
+import { timed } from "./loop-watch.ts";
 import { scrubber } from "./safe-text.ts";
 
 /**
@@ -70,7 +71,7 @@ export async function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Promise<Validated<Output>> {
-  return read(await schema["~standard"].validate(value), value);
+  return read(await check(schema, value), value);
 }
 
 /** Validates synchronously. Returns `undefined` if the schema is asynchronous. */
@@ -78,11 +79,18 @@ export function validateNow<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Validated<Output> | undefined {
-  const result = schema["~standard"].validate(value);
+  const result = check(schema, value);
   if (!("then" in result)) return read(result, value);
   // Nothing waits for the promise, so its rejection must not end the process.
   result.then(undefined, () => undefined);
   return undefined;
+}
+
+function check<Output>(
+  schema: StandardSchemaV1<unknown, Output>,
+  value: unknown,
+): SchemaResult<Output> | Promise<SchemaResult<Output>> {
+  return timed("schema", () => schema["~standard"].validate(value));
 }
 
 function read<Output>(result: SchemaResult<Output>, value: unknown): Validated<Output> {

@@ -12,6 +12,7 @@ import type {
 } from "../client/resources.ts";
 import type { Jsonify } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
+import { authorCode } from "../core/loop-watch.ts";
 import {
   checkOptions,
   keyProblem,
@@ -36,7 +37,7 @@ import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from ".
 import { createEffects, type EffectsContext, type EffectsContextOptions } from "./effects.ts";
 import { createTypeGuard } from "./event-types.ts";
 import { type ReceivedMessage, readMessage } from "./message.ts";
-import { PendingTasks } from "./pending-tasks.ts";
+import { contextCall, PendingTasks } from "./pending-tasks.ts";
 
 /** Options for `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
@@ -366,21 +367,26 @@ class Reads {
     this.#client = client;
   }
 
-  readonly messages: Context["messages"] = async ({ limit = 50 } = {}) => {
-    const { event, signal } = this.#job;
-    const conversationId = conversationOf(event) ?? refuseMessages(event);
-    return (await this.#client.dms.messages(conversationId, { limit, signal })).items;
-  };
+  readonly messages: Context["messages"] = (options = {}) =>
+    contextCall(async () => {
+      const { limit = 50 } = options;
+      const { event, signal } = this.#job;
+      const conversationId = conversationOf(event) ?? refuseMessages(event);
+      return (await this.#client.dms.messages(conversationId, { limit, signal })).items;
+    });
 
-  readonly text: Context["text"] = async () => (await this.message())?.text ?? "";
+  readonly text: Context["text"] = () =>
+    contextCall(async () => (await this.message())?.text ?? "");
 
   readonly message: Context["message"] = () => {
-    this.#message ??= readMessage(this.#client, this.#job.event, this.#job.signal);
+    const { event, signal } = this.#job;
+    this.#message ??= contextCall(() => readMessage(this.#client, event, signal));
     return this.#message;
   };
 
   readonly peer: Context["peer"] = () => {
-    this.#peer ??= findPeer(this.#client, this.#job.event, this.#job.signal);
+    const { event, signal } = this.#job;
+    this.#peer ??= contextCall(() => findPeer(this.#client, event, signal));
     return this.#peer;
   };
 }
@@ -453,7 +459,7 @@ class Writes {
       checkOptions(options, STEP_OPTIONS);
       const { result } = await this.#job.steps.run({
         name: `${this.#prefix}step/${name}`,
-        run: async () => ({ result: (await fn()) as Jsonify<R> }),
+        run: async () => ({ result: (await authorCode(undefined, fn)) as Jsonify<R> }),
         repeatable: options.repeatable ?? false,
       });
       return result;

@@ -1,3 +1,4 @@
+import { authorCode } from "../core/loop-watch.ts";
 import {
   checkOptions,
   HANDLER_OPTIONS,
@@ -57,7 +58,10 @@ export function readHandler(what: string, given: readonly unknown[]): Parts {
   checkOptions(options, HANDLER_OPTIONS);
   const handler = functions.at(-1) as Handler;
   const middleware = functions.slice(0, -1) as Middleware[];
-  const wrapped = wrap(middleware, async ({ context }) => void (await handler(context)));
+  const innermost: Chain = async ({ context }) => {
+    await authorCode(what, () => handler(context));
+  };
+  const wrapped = wrap(middleware, innermost, what);
   const chain: Chain =
     middleware.length === 0 ? wrapped : async (route) => await route.scoped(wrapped);
   return { schema, chain, options };

@@ -1,4 +1,5 @@
 import type { CronPattern } from "../core/cron.ts";
+import { authorCode } from "../core/loop-watch.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { refuseProblems } from "../core/option-checks.ts";
 import { scrubber, showError } from "../core/safe-text.ts";
@@ -187,7 +188,7 @@ export class Routes {
     const key = this.handles(type) ? type : UNKNOWN;
     let chain = this.#chains.get(key);
     if (chain === undefined) {
-      chain = wrap(this.#middleware, this.#innermost(key));
+      chain = wrap(this.#middleware, this.#innermost(key), "use()");
       this.#chains.set(key, chain);
     }
     return chain;
@@ -233,7 +234,7 @@ export class Routes {
    * list.
    */
   #around(chain: Chain): Chain {
-    const inner = wrap(this.#middleware, chain);
+    const inner = wrap(this.#middleware, chain, "use()");
     return async (route) => await route.scoped(async () => await route.enter(inner, this));
   }
 }
@@ -261,7 +262,7 @@ function handlerMissing(type: string): ServiceBotError {
 /** Logs the observer's error instead of throwing it. */
 async function notify(observer: ErrorObserver, error: unknown, context: Context): Promise<void> {
   try {
-    await observer(error, context);
+    await authorCode("onError()", () => observer(error, context));
   } catch (thrown) {
     // The error may quote the user's message, which must not be logged.
     const err = showError(thrown, scrubber(textsOf(context.event)));

@@ -19,6 +19,7 @@ export {
   systemClock,
   type TimerOptions,
 } from "../../src/core/clock.ts";
+export { cpuTimeMs } from "../../src/core/cpu-time.ts";
 export { CronPattern } from "../../src/core/cron.ts";
 export { readDatabase, secretsOf } from "../../src/core/database-address.ts";
 export {
@@ -39,6 +40,14 @@ export { parseJson } from "../../src/core/json.ts";
 export { isTooComplex, maxEventsIn } from "../../src/core/json-bounds.ts";
 export { bind, type Listening, listen } from "../../src/core/listen.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
+export {
+  authorCode,
+  type Block,
+  duringWait,
+  LoopWatch,
+  timed,
+  WatchedRun,
+} from "../../src/core/loop-watch.ts";
 export { pageUrl, version } from "../../src/core/manifest.ts";
 export { editsBetween, misspeltVariables, nearestName } from "../../src/core/names.ts";
 export type { HandlerOptions } from "../../src/core/option-checks.ts";

@@ -5,6 +5,7 @@ export type {
   CronContext,
   Handler,
   Middleware,
+  Next,
   TimerContext,
   WithState,
 } from "../../src/router/handler.ts";
@@ -18,5 +19,5 @@ export {
   type TextPattern,
   withoutName,
 } from "../../src/router/matching.ts";
-export { PendingTasks } from "../../src/router/pending-tasks.ts";
+export { ContextTasks, PendingTasks } from "../../src/router/pending-tasks.ts";
 export { Router, routesOf } from "../../src/router/router.ts";

@@ -1,0 +1,249 @@
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { authorCode, type Block, duringEvent, duringWait, WatchedRun } from "../faces/core.ts";
+import { ContextTasks } from "../faces/router.ts";
+import { manualWatch } from "../support/manual-watch.ts";
+
+function watching() {
+  const { watch, ...time } = manualWatch();
+  const blocks: Block[] = [];
+  onTestFinished(watch.subscribe((block) => void blocks.push(block)));
+  const run = (id: string): WatchedRun => {
+    const claim = { id, type: "mention", lane: `lane ${id}`, attempt: 1 };
+    return new WatchedRun(claim, undefined, undefined, watch);
+  };
+  const reported = () =>
+    blocks.map(({ ms, isCertain, suspects }) => ({
+      ms,
+      isCertain,
+      suspects: suspects.map(({ run: of, handler }) => `${of?.id} ${handler}`),
+    }));
+  return { watch, ...time, run, reported };
+}
+
+describe("a function of the author that blocks", () => {
+  test("is named with its run", async () => {
+    const { run, compute, tick, reported } = watching();
+    await duringEvent(run("a"), () => authorCode('on("mention")', () => compute(1_500)));
+    tick();
+    expect(reported()).toEqual([{ ms: 1_500, isCertain: true, suspects: ['a on("mention")'] }]);
+  });
+
+  test("for less than a second is not reported", async () => {
+    const { run, compute, tick, reported } = watching();
+    await duringEvent(run("a"), () => authorCode("use()", () => compute(999)));
+    tick();
+    expect(reported()).toEqual([]);
+  });
+
+  test("is named even if it throws", async () => {
+    const { run, compute, reported } = watching();
+    const failing = duringEvent(run("a"), () =>
+      authorCode("use()", () => {
+        compute(1_500);
+        throw new Error("broken");
+      }),
+    );
+    await expect(failing).rejects.toThrow("broken");
+    expect(reported()).toMatchObject([{ suspects: ["a use()"] }]);
+  });
+
+  test("inside another one is named alone", async () => {
+    const { run, compute, reported } = watching();
+    await duringEvent(run("a"), () =>
+      authorCode("use()", () => {
+        compute(900);
+        return authorCode('on("mention")', () => compute(2_000));
+      }),
+    );
+    expect(reported()).toMatchObject([{ ms: 2_000, suspects: ['a on("mention")'] }]);
+  });
+
+  test("is named besides one inside it that blocks as well", async () => {
+    const { run, compute, reported } = watching();
+    await duringEvent(run("a"), () =>
+      authorCode("use()", () => {
+        compute(1_200);
+        void authorCode('on("mention")', () => compute(2_000));
+      }),
+    );
+    expect(reported()).toMatchObject([
+      { ms: 2_000, suspects: ['a on("mention")'] },
+      { ms: 1_200, suspects: ["a use()"] },
+    ]);
+  });
+
+  test("after a call to the context is named with its run", async () => {
+    const { run, compute, reported } = watching();
+    const [a, b] = [run("a"), run("b")];
+    const resolved = (of: WatchedRun, work: () => void) =>
+      duringEvent(of, () => authorCode("handler", () => called().then(work)));
+    await Promise.all([resolved(b, () => undefined), resolved(a, () => compute(1_500))]);
+    expect(reported()).toEqual([{ ms: 1_500, isCertain: true, suspects: ["a handler"] }]);
+  });
+
+  test("after an awaited call to the context is named with its run", async () => {
+    const { run, compute, reported } = watching();
+    const handle = (of: WatchedRun, ms: number) =>
+      duringEvent(of, () =>
+        authorCode("handler", async () => {
+          await called();
+          compute(ms);
+        }),
+      );
+    await Promise.all([handle(run("b"), 10), handle(run("a"), 1_500), handle(run("c"), 10)]);
+    expect(reported()).toEqual([{ ms: 1_500, isCertain: true, suspects: ["a handler"] }]);
+  });
+});
+
+/** A call to the context. */
+function called(): Promise<void> {
+  return new ContextTasks().start(() => setImmediate());
+}
+
+/** Runs a handler that ends with the returned function. */
+function handling(run: WatchedRun, name = "handler"): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ended = duringEvent(run, () => authorCode(name, () => promise));
+  return async () => {
+    resolve();
+    await ended;
+  };
+}
+
+const never = () => new Promise<never>(() => undefined);
+
+describe("a process that did not run", () => {
+  test("is blamed on nothing", () => {
+    const { run, wait, tick, reported } = watching();
+    handling(run("a"));
+    tick();
+    wait(60_000);
+    tick();
+    expect(reported()).toEqual([]);
+  });
+
+  test("in the middle of a function is blamed on nothing if it was stopped", async () => {
+    const { watch, run, wait, tick, reported } = watching();
+    await duringEvent(run("a"), () => authorCode("use()", () => wait(5_000)));
+    watch.noteContinued();
+    tick();
+    expect(reported()).toEqual([]);
+  });
+
+  test("in the middle of a function is blamed on that function if it was not stopped", async () => {
+    const { run, wait, tick, reported } = watching();
+    await duringEvent(run("a"), () => authorCode("use()", () => wait(5_000)));
+    tick();
+    expect(reported()).toEqual([{ ms: 5_000, isCertain: true, suspects: ["a use()"] }]);
+  });
+});
+
+describe("a block after a promise of the author's own", () => {
+  test("may have any run that was busy for as long, and no other", async () => {
+    const { run, compute, tick, reported } = watching();
+    for (const name of ["a", "b"]) handling(run(name));
+    const end = handling(run("ended"));
+    void duringEvent(run("waiting"), () => authorCode("handler", () => duringWait(never)));
+    compute(10);
+    await end();
+    tick();
+    compute(2_000);
+    handling(run("young"));
+    tick();
+    expect(reported()).toEqual([
+      { ms: 2_000, isCertain: false, suspects: ["a handler", "b handler"] },
+    ]);
+  });
+
+  test("may have a run that ended or began to wait in the same turn", async () => {
+    const { run, compute, tick, reported } = watching();
+    const a = handling(run("a"));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = duringEvent(run("b"), () =>
+      authorCode("handler", async () => {
+        await promise;
+        await duringWait(never);
+      }),
+    );
+    tick();
+    compute(2_000);
+    await a();
+    resolve();
+    await Promise.race([waiting, setImmediate()]);
+    tick();
+    expect(reported()).toMatchObject([{ suspects: ["a handler", "b handler"] }]);
+    compute(2_000);
+    tick();
+    expect(reported()).toMatchObject([{}, { isCertain: false, suspects: [] }]);
+  });
+
+  test("may have the inner function, or the outer one once it has ended", async () => {
+    const { run, compute, tick, reported } = watching();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    void duringEvent(run("a"), () =>
+      authorCode("use()", async () => {
+        await authorCode('on("mention")', () => promise);
+        await never();
+      }),
+    );
+    compute(2_000);
+    tick();
+    resolve();
+    await setImmediate();
+    compute(2_000);
+    tick();
+    expect(reported()).toMatchObject([
+      { suspects: ['a on("mention")'] },
+      { suspects: ['a on("mention")', "a use()"] },
+    ]);
+  });
+
+  test("may be in the function of a step", () => {
+    const { run, compute, tick, reported } = watching();
+    void duringEvent(run("a"), () =>
+      authorCode("handler", () => duringWait(() => authorCode(undefined, never))),
+    );
+    tick();
+    compute(2_000);
+    tick();
+    expect(reported()).toMatchObject([{ suspects: ["a handler"] }]);
+  });
+
+  test("has a certain cause the next time", async () => {
+    const { run, compute, tick, reported } = watching();
+    const handle = (id: string, ms: number) =>
+      duringEvent(run(id), () =>
+        authorCode("handler", async () => {
+          await setImmediate();
+          compute(ms);
+          await setImmediate();
+          tick();
+        }),
+      );
+    await Promise.all([handle("a", 1_500), handle("b", 0)]);
+    expect(reported()).toMatchObject([{ isCertain: false, suspects: ["a handler", "b handler"] }]);
+    await Promise.all([handle("b", 0), handle("a", 1_500)]);
+    expect(reported()).toMatchObject([
+      { isCertain: false },
+      { isCertain: true, ms: 1_500, suspects: ["a handler"] },
+    ]);
+  });
+
+  test("has no certain cause again after ten minutes", async () => {
+    const { run, compute, tick, reported } = watching();
+    const block = () =>
+      duringEvent(run("a"), () =>
+        authorCode("handler", async () => {
+          await setImmediate();
+          compute(1_500);
+          await setImmediate();
+          tick();
+        }),
+      );
+    await block();
+    for (let ticks = 0; ticks < 6_100; ticks++) tick();
+    await block();
+    expect(reported()).toMatchObject([{ isCertain: false }, { isCertain: false }]);
+  });
+});
