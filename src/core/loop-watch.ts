@@ -173,6 +173,10 @@ export class LoopWatch {
   #cpuAtTick = 0;
   /** Duration of the timed blocks since the last tick. */
   #timedMs = 0;
+  /** Time in functions that took less than a block since the last tick, and the longest of them. */
+  #shortMs = 0;
+  #longestMs = 0;
+  #longest: Suspect | undefined;
   #continuedAt = Number.NEGATIVE_INFINITY;
   #closeUntil = Number.NEGATIVE_INFINITY;
   #endCloseWatch: (() => void) | undefined;
@@ -272,13 +276,19 @@ export class LoopWatch {
     this.#tickedAt = this.now();
     this.#cpuAtTick = this.#clock.cpu();
     this.#timedMs = 0;
+    this.#shortMs = 0;
+    this.#longestMs = 0;
+    this.#longest = undefined;
     if (this.#suspects.length > 0) this.#suspects = [];
   }
 
   /** @param before duration of the blocks that were timed before this code began */
   #timed(cause: Suspect, began: number, before: number): void {
     const elapsed = this.now() - began;
-    if (elapsed < MIN_BLOCK_MS) return;
+    if (elapsed < MIN_BLOCK_MS) {
+      this.#noteShort(cause, elapsed);
+      return;
+    }
     // Without the blocks inside, which have another cause.
     const ms = elapsed - (this.#timedMs - before);
     if (ms < MIN_BLOCK_MS) return;
@@ -294,9 +304,19 @@ export class LoopWatch {
     });
   }
 
+  #noteShort(cause: Suspect, ms: number): void {
+    this.#shortMs += ms;
+    if (ms <= this.#longestMs) return;
+    this.#longestMs = ms;
+    this.#longest = cause;
+  }
+
   #onUntimedBlock(ms: number, now: number): void {
-    for (const run of this.#runs) if (isSuspect(run, now)) this.#suspects.push(suspect(run));
     const suspects = this.#suspects;
+    for (const run of this.#runs) if (isSuspect(run, now)) suspects.push(suspect(run));
+    // Many handlers that are busy for a short time block the event loop together.
+    const isShared = suspects.length === 0 && this.#shortMs >= ms / 2;
+    if (isShared && this.#longest !== undefined) suspects.push(this.#longest);
     // Without CPU time, the process was probably suspended.
     if (this.#usedCpu(ms)) this.#report({ ms, suspects, isCertain: false });
     if (suspects.length > 0) this.#watchClosely(now);

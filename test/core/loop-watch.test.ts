@@ -199,6 +199,16 @@ describe("a block after a promise of the author's own", () => {
     ]);
   });
 
+  test("may have many runs that were busy for a short time, of which one is named", async () => {
+    const { run, compute, tick, reported } = watching();
+    tick();
+    for (let times = 0; times < 10; times++) {
+      await duringEvent(run(`${times}`), () => authorCode("handler", () => compute(150)));
+    }
+    tick();
+    expect(reported()).toEqual([{ ms: 1_500, isCertain: false, suspects: ["0 handler"] }]);
+  });
+
   test("may be in the function of a step", () => {
     const { run, compute, tick, reported } = watching();
     void duringEvent(run("a"), () =>
