@@ -44,7 +44,7 @@ export function isOwn(typeOrId: string): boolean {
 }
 
 /** Suffix of a cron job's event id: the tick's time. */
-const TICK = /:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TICK = /:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 
 /** Suffix of a timer's event id. */
 const RANDOM = /:[^:]*$/;
