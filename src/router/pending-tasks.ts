@@ -19,7 +19,10 @@ class HandlerPromise<T> extends Promise<T> {
 
 /** Calls a function of the context for which the handler waits. */
 export function contextCall<T>(work: () => Promise<T>): Promise<T> {
-  return new HandlerPromise<T>((resolve) => resolve(duringWait(work)));
+  const caller: { stack?: string } = {};
+  Error.captureStackTrace(caller, contextCall);
+  const waited = () => duringWait(work);
+  return new HandlerPromise<T>((resolve) => resolve(withCaller(waited, caller)));
 }
 
 /** A promise that records whether it was awaited. */
