@@ -144,7 +144,8 @@ describe("a block after a promise of the author's own", () => {
     const { run, compute, tick, reported } = watching();
     for (const name of ["a", "b"]) handling(run(name));
     const end = handling(run("ended"));
-    void duringEvent(run("waiting"), () => authorCode("handler", () => duringWait(never)));
+    const wait = () => new ContextTasks().start(never);
+    void duringEvent(run("waiting"), () => authorCode("handler", wait));
     compute(10);
     await end();
     tick();

@@ -43,6 +43,8 @@ describe("the steps of an expression grow with the text's length", () => {
     [/(?=.*a)b/, 2],
     [/(?<=a+)b/, 2],
     [/(?<=^a*)b/, 2],
+    [/(?<=^(?:ba)*a*)x/, 3],
+    [/(?<=^a*(?:ab)*)x/, 2],
     [/(?<!x)a+b/, 2],
     [/(?<=(a+)+)b/, exponential],
     [/\b@(\w+)$/, 1],
