@@ -293,15 +293,7 @@ export class LoopWatch {
     const ms = elapsed - (this.#timedMs - before);
     if (ms < MIN_BLOCK_MS) return;
     this.#timedMs += ms;
-    const report = () => this.#report({ ms, suspects: [cause], isCertain: true });
-    if (this.#usedCpu(ms)) {
-      report();
-      return;
-    }
-    // The code waited, or the process was stopped. The signal arrives after this turn of the event loop.
-    this.#clock.later(() => {
-      if (this.#continuedAt < began) report();
-    });
+    this.#reportUnlessStopped({ ms, suspects: [cause], isCertain: true }, began);
   }
 
   #noteShort(cause: Suspect, ms: number): void {
@@ -317,14 +309,28 @@ export class LoopWatch {
     // Many handlers that are busy for a short time block the event loop together.
     const isShared = suspects.length === 0 && this.#shortMs >= ms / 2;
     if (isShared && this.#longest !== undefined) suspects.push(this.#longest);
-    // Without CPU time, the process was probably suspended.
-    if (this.#usedCpu(ms)) this.#report({ ms, suspects, isCertain: false });
+    // On a busy machine, the code gets a part of the CPU. Without CPU time, the process was probably suspended.
+    if (this.#usedCpu(ms / 4)) {
+      this.#reportUnlessStopped({ ms, suspects, isCertain: false }, this.#tickedAt);
+    }
     if (suspects.length > 0) this.#watchClosely(now);
   }
 
-  /** Returns whether the thread ran during a block that has just ended. */
+  /** @param began time at or before the block's beginning */
+  #reportUnlessStopped(block: Block, began: number): void {
+    if (this.#usedCpu(block.ms / 2)) {
+      this.#report(block);
+      return;
+    }
+    // The code waited, or the process was stopped. The signal arrives after this turn of the event loop.
+    this.#clock.later(() => {
+      if (this.#continuedAt < began) this.#report(block);
+    });
+  }
+
+  /** Returns whether the thread has used this CPU time since the last tick, or as much as a whole block. */
   #usedCpu(ms: number): boolean {
-    return this.#clock.cpu() - this.#cpuAtTick >= Math.min(ms / 2, MIN_BLOCK_MS);
+    return this.#clock.cpu() - this.#cpuAtTick >= Math.min(ms, MIN_BLOCK_MS);
   }
 
   #report(block: Block): void {

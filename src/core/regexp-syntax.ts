@@ -21,8 +21,9 @@ export interface RegExpRepeat {
 
 const GROUP = /\((?:\?(?:(<?[=!])|<[^>]*>|([a-z]*)(?:-([a-z]*))?:))?/y;
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
-const BACKREFERENCE = /\\(?:[1-9]\d*|k<[^>]*>)/y;
-const ESCAPE = /\\(?:u[\da-f]{4}|x[\da-f]{2}|c[a-z]|.)/iy;
+/** Also matches `\c` without a letter, which stands for two characters. */
+const BACKREFERENCE = /\\(?:[1-9]\d*|k<[^>]*>|c(?![a-z]))/iy;
+const ESCAPE = /\\(?:u[\da-f]{4}|x[\da-f]{2}|c[a-z]|0[0-7]{0,2}|.)/iy;
 /** With the flags u and v, braces belong to an escape. Without them, braces are a quantifier. */
 const UNICODE_ESCAPE = /\\(?:u\{[^}]*\}|p\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|.)/iy;
 const CHARACTER = /./sy;
@@ -85,7 +86,7 @@ class Parser {
 
   #group(flags: string): RegExpPart {
     const [, look, added = "", removed = ""] = this.#read(GROUP);
-    const kept = [...flags].filter((flag) => !removed.includes(flag)).join("");
+    const kept = [...flags].filter((flag) => !`${added}${removed}`.includes(flag)).join("");
     const isBackward = this.#isBackward;
     if (look !== undefined) this.#isBackward = look.startsWith("<");
     const body = this.choice(kept + added);

@@ -64,14 +64,16 @@ const PROBABLY_BLOCKED =
 const BLOCK_WARNING_INTERVAL_MS = 600_000;
 
 function blockLines(log: Logger) {
-  /** Times of the last warnings, by handler. */
-  const warnedAt = new Map<string | undefined, number>();
+  /** Times of the last warnings, by the suspects' handlers. */
+  const warnedAt = new Map<string, number>();
   return ({ ms, isCertain, suspects }: ChannelMessages["blocked"]) => {
     const [only, ...others] = suspects;
-    const handlerOrNone = others.length === 0 ? only?.handler : undefined;
+    const handlers = new Set(suspects.map(({ handler }) => handler).sort());
+    // With several suspects the cause is unknown, so the next block of one of them alone is a new warning.
+    const key = [others.length > 0, ...handlers].join(" ");
     const now = performance.now();
-    const isDue = now - (warnedAt.get(handlerOrNone) ?? -Infinity) >= BLOCK_WARNING_INTERVAL_MS;
-    if (isDue) warnedAt.set(handlerOrNone, now);
+    const isDue = now - (warnedAt.get(key) ?? -Infinity) >= BLOCK_WARNING_INTERVAL_MS;
+    if (isDue) warnedAt.set(key, now);
     const blockLevel = isDue ? "warn" : "debug";
     if (only === undefined) {
       log[blockLevel]({ ms }, "code outside handlers blocked the event loop");

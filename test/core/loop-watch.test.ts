@@ -123,6 +123,17 @@ describe("a process that did not run", () => {
     expect(reported()).toEqual([]);
   });
 
+  test("is blamed on nothing if it was stopped after it had run for a part of the time", () => {
+    const { watch, run, compute, wait, tick, reported } = watching();
+    handling(run("a"));
+    tick();
+    compute(500);
+    wait(1_000);
+    watch.noteContinued();
+    tick();
+    expect(reported()).toEqual([]);
+  });
+
   test("in the middle of a function is blamed on nothing if it was stopped", async () => {
     const { watch, run, wait, tick, reported } = watching();
     await duringEvent(run("a"), () => authorCode("use()", () => wait(5_000)));
@@ -137,6 +148,16 @@ describe("a process that did not run", () => {
     tick();
     expect(reported()).toEqual([{ ms: 5_000, isCertain: true, suspects: ["a use()"] }]);
   });
+});
+
+test("a block on a busy machine, where the process gets a part of the CPU time, is reported", () => {
+  const { run, compute, wait, tick, reported } = watching();
+  handling(run("a"));
+  tick();
+  compute(500);
+  wait(1_000);
+  tick();
+  expect(reported()).toEqual([{ ms: 1_500, isCertain: false, suspects: ["a handler"] }]);
 });
 
 describe("a block after a promise of the author's own", () => {

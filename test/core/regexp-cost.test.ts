@@ -71,6 +71,8 @@ describe("the steps of an expression grow with the text's length", () => {
     [/^(?:a+A)+$/, 1],
     [/^(?:a+A)+$/i, exponential],
     [/^(?:a+(?i:A))+$/, exponential],
+    [/^(?:a+(?i:A))+$/i, exponential],
+    [/^(?:a+(?-i:A))+$/i, exponential],
     [/^(?:[^\n]+\n)+$/, 1],
     [/^(?:.+\n)+$/, 1],
     [/^(?:.+\n)+$/s, exponential],
@@ -83,6 +85,10 @@ describe("the steps of an expression grow with the text's length", () => {
     [/^(?:[\]a]+b)+$/, 1],
     [/^(?<year>\d+)-\k<year>$/, 1],
     [/^(?:\d+{a)+$/, 1],
+    // The compiler refuses an octal escape.
+    [new RegExp(`^(?:\\n|\\0${12})*$`), exponential],
+    [/^(?:\n|\0)*$/, 1],
+    [/^(?:\\|\c)*$/, exponential],
   ])("%s: degree %d", (expression, degree) => {
     expect(degreeOf(expression)).toBe(degree);
   });
