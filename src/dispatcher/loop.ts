@@ -170,13 +170,16 @@ export class Dispatcher {
   }
 }
 
+/** More suspects would only make the log's line longer. */
+const MAX_SUSPECTS = 100;
+
 /** Publishes a block, unless only other bots' handlers may have caused it. */
 function publishBlock({ ms, isCertain, suspects }: Block, bot: object | undefined): void {
   const own = suspects.filter(({ run }) => run === undefined || run.bot === bot);
   if (own.length === 0 && suspects.length > 0) return;
   channels.blocked.publish({
     ...{ bot, ms: Math.round(ms), isCertain },
-    suspects: own.map(describeSuspect),
+    suspects: own.slice(0, MAX_SUSPECTS).map(describeSuspect),
   });
 }
 

@@ -139,6 +139,8 @@ export class Run implements Job {
       throw reason;
     } finally {
       this.#options.deadlines.delete(this.#abort);
+      // A handler that hangs after its timeout would stay a suspect for ever.
+      watch.delete(current);
     }
   }
 

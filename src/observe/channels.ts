@@ -226,7 +226,7 @@ export interface ChannelMessages {
     readonly ms: number;
     /** True if the only suspect caused the block. */
     readonly isCertain: boolean;
-    /** Functions that may have caused the block. Empty if no handler was running. */
+    /** Functions that may have caused the block, at most 100. Empty if no handler was running. */
     readonly suspects: readonly BlockSuspect[];
   };
   /** A store transaction was committed or rolled back. */

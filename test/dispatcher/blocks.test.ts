@@ -132,6 +132,48 @@ test("a handler that blocks again is logged at debug", async () => {
   ]);
 });
 
+/** Handles messages in so many conversations with a handler that hangs. */
+async function hanging(conversations: number) {
+  const { watch, compute, tick } = manualWatch();
+  const router = new Router().on("dm.message", () => new Promise(() => undefined));
+  const { client } = fakeClient();
+  const clock = new ManualClock();
+  const handler = new Handling({ routes: routesOf(router), client, clock, loopGuard: false });
+  const { inbox, dispatcher, log } = harness(() => undefined, {
+    ...{ handler, watch, clock, maxAttempts: 1, handlerTimeoutMs: 1_000 },
+    concurrency: conversations,
+  });
+  const ids = Array.from({ length: conversations }, (_, index) => `${index}`);
+  await inbox.put(
+    ids.map((id) => message(id, `c_${id}`)),
+    "webhook",
+  );
+  return {
+    endRuns: async () => {
+      await clock.advance(2_000);
+      await dispatcher.idle();
+      tick();
+    },
+    block: () => {
+      compute(3_000);
+      tick();
+      return log.records.filter(({ ms }) => ms === 3_000);
+    },
+  };
+}
+
+test("a handler that hangs is no suspect after its timeout", async () => {
+  const { endRuns, block } = await hanging(1);
+  await endRuns();
+  expect(block()).toEqual([expect.not.objectContaining({ handler: expect.anything() })]);
+});
+
+test("at most 100 of the handlers that may have blocked are logged", async () => {
+  const { block } = await hanging(101);
+  await setImmediate();
+  expect(block()).toMatchObject([{ suspects: { length: 100 } }]);
+});
+
 test("a handler that is fast is not logged", async () => {
   expect(await blocksOf((router) => router.on("dm.message", () => undefined))).toEqual([]);
 });
