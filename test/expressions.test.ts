@@ -46,6 +46,9 @@ function built([pattern, flags]: readonly SyntaxNode[]): RegExp | undefined {
 const variable: Readonly<Record<string, number>> = {
   // A constant class of characters.
   "core/safe-text.ts": 1,
+  // An expression of the same file, with the flag g.
+  "core/json.ts": 1,
+  "inbox/stored-text.ts": 1,
   // A bot author's expression, which has a time limit.
   "router/matching.ts": 1,
 };
