@@ -49,6 +49,8 @@ const variable: Readonly<Record<string, number>> = {
   // An expression of the same file, with the flag g.
   "core/json.ts": 1,
   "inbox/stored-text.ts": 1,
+  // One class of characters from a bot author's expression.
+  "router/beginning.ts": 1,
   // A bot author's expression, which has a time limit.
   "router/matching.ts": 1,
 };

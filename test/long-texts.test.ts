@@ -21,7 +21,7 @@ import {
 } from "./faces/core.ts";
 import { idFamily, orderKey, ownTypeOf, parseEvent } from "./faces/events.ts";
 import { mentionsIn } from "./faces/platform.ts";
-import { commandPattern, hearsPattern, withoutName } from "./faces/router.ts";
+import { commandPattern, hearsPattern, knownBeginning, withoutName } from "./faces/router.ts";
 import { verify } from "./faces/signature.ts";
 import { isLinear } from "./support/growth.ts";
 
@@ -35,6 +35,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   commandPattern: (text) => commandPattern("remind").match(`/remind ${text}`),
   "hearsPattern of a text": (text) => hearsPattern("good morning").match(text),
   "hearsPattern of an expression": (text) => hearsPattern(/^roll (\d+)$/i).match(text),
+  knownBeginning: (text) => knownBeginning(text, (words) => withoutName(words, "bot")),
   orderKey: (text) => orderKey(text),
   idFamily: (text) => idFamily(text),
   ownTypeOf: (text) => ownTypeOf(`cron:${text}`),

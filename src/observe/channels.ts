@@ -94,9 +94,13 @@ export interface BlockSuspect {
   readonly handler: string | undefined;
   /** Id of the run's event. Absent, like the fields below, if the function runs outside handlers. */
   readonly event?: string;
+  /** Type of the event. */
   readonly type?: string;
+  /** Lane of the event. */
   readonly lane?: string;
+  /** Number of the run, starting at 1. */
   readonly attempt?: number;
+  /** Id of the event's trace. `undefined` if the event was stored without one. */
   readonly trace?: string | undefined;
 }
 
@@ -223,6 +227,7 @@ export interface ChannelMessages {
   };
   /** The event loop was blocked for over a second, so the process handled no other event and no delivery. */
   readonly blocked: BotMessage & {
+    /** Duration of the block. */
     readonly ms: number;
     /** True if the only suspect caused the block. */
     readonly isCertain: boolean;
