@@ -310,10 +310,9 @@ export class LoopWatch {
     const isShared = suspects.length === 0 && this.#shortMs >= ms / 2;
     if (isShared && this.#longest !== undefined) suspects.push(this.#longest);
     // On a busy machine, the code gets a part of the CPU. Without CPU time, the process was probably suspended.
-    if (this.#usedCpu(ms / 4)) {
-      this.#reportUnlessStopped({ ms, suspects, isCertain: false }, this.#tickedAt);
-    }
-    if (suspects.length > 0) this.#watchClosely(now);
+    if (!this.#usedCpu(ms / 4)) return;
+    this.#reportUnlessStopped({ ms, suspects, isCertain: false }, this.#tickedAt);
+    this.#watchClosely(now);
   }
 
   /** @param began time at or before the block's beginning */

@@ -76,7 +76,7 @@ function blockLines(log: Logger) {
     if (isDue) warnedAt.set(key, now);
     const blockLevel = isDue ? "warn" : "debug";
     if (only === undefined) {
-      log[blockLevel]({ ms }, "code outside handlers blocked the event loop");
+      log[blockLevel]({ ms }, "code outside handlers probably blocked the event loop");
     } else if (others.length > 0) {
       log[blockLevel]({ ms, suspects }, "one of these handlers probably blocked the event loop");
     } else {

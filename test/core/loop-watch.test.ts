@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { authorCode, type Block, duringEvent, duringWait, WatchedRun } from "../faces/core.ts";
-import { ContextTasks } from "../faces/router.ts";
+import { ContextTasks, contextCall } from "../faces/router.ts";
 import { manualWatch } from "../support/manual-watch.ts";
 
 function watching() {
@@ -167,6 +167,7 @@ describe("a block after a promise of the author's own", () => {
     const end = handling(run("ended"));
     const wait = () => new ContextTasks().start(never);
     void duringEvent(run("waiting"), () => authorCode("handler", wait));
+    void duringEvent(run("reading"), () => authorCode("handler", () => contextCall(never)));
     compute(10);
     await end();
     tick();
@@ -231,6 +232,18 @@ describe("a block after a promise of the author's own", () => {
     expect(reported()).toEqual([{ ms: 1_500, isCertain: false, suspects: ["0 handler"] }]);
   });
 
+  test("cannot be in a run that waits for one of several calls", async () => {
+    const { run, compute, tick, reported } = watching();
+    const tasks = new ContextTasks();
+    const calls = () => Promise.all([tasks.start(() => setImmediate()), tasks.start(never)]);
+    void duringEvent(run("a"), () => authorCode("handler", calls));
+    await called();
+    tick();
+    compute(2_000);
+    tick();
+    expect(reported()).toMatchObject([{ suspects: [] }]);
+  });
+
   test("may be in the function of a step", () => {
     const { run, compute, tick, reported } = watching();
     void duringEvent(run("a"), () =>
@@ -258,6 +271,26 @@ describe("a block after a promise of the author's own", () => {
     await Promise.all([handle("b", 0), handle("a", 1_500)]);
     expect(reported()).toMatchObject([
       { isCertain: false },
+      { isCertain: true, ms: 1_500, suspects: ["a handler"] },
+    ]);
+  });
+
+  test("has a certain cause the next time even if the handler seemed to wait for a call", async () => {
+    const { run, compute, tick, reported } = watching();
+    const block = () =>
+      duringEvent(run("a"), () =>
+        authorCode("handler", async () => {
+          void new ContextTasks().start(never);
+          await setImmediate();
+          compute(1_500);
+          await setImmediate();
+          tick();
+        }),
+      );
+    await block();
+    await block();
+    expect(reported()).toMatchObject([
+      { isCertain: false, suspects: [] },
       { isCertain: true, ms: 1_500, suspects: ["a handler"] },
     ]);
   });

@@ -19,5 +19,5 @@ export {
   type TextPattern,
   withoutName,
 } from "../../src/router/matching.ts";
-export { ContextTasks, PendingTasks } from "../../src/router/pending-tasks.ts";
+export { ContextTasks, contextCall, PendingTasks } from "../../src/router/pending-tasks.ts";
 export { Router, routesOf } from "../../src/router/router.ts";
