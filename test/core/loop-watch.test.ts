@@ -1,25 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { authorCode, type Block, duringEvent, duringWait, WatchedRun } from "../faces/core.ts";
+import { describe, expect, test } from "vitest";
+import { authorCode, duringEvent, duringWait, validate, type WatchedRun } from "../faces/core.ts";
 import { ContextTasks, contextCall } from "../faces/router.ts";
-import { manualWatch } from "../support/manual-watch.ts";
-
-function watching() {
-  const { watch, ...time } = manualWatch();
-  const blocks: Block[] = [];
-  onTestFinished(watch.subscribe((block) => void blocks.push(block)));
-  const run = (id: string): WatchedRun => {
-    const claim = { id, type: "mention", lane: `lane ${id}`, attempt: 1 };
-    return new WatchedRun(claim, undefined, undefined, watch);
-  };
-  const reported = () =>
-    blocks.map(({ ms, isCertain, suspects }) => ({
-      ms,
-      isCertain,
-      suspects: suspects.map(({ run: of, handler }) => `${of?.id} ${handler}`),
-    }));
-  return { watch, ...time, run, reported };
-}
+import { watching } from "../support/manual-watch.ts";
 
 describe("a function of the author that blocks", () => {
   test("is named with its run", async () => {
@@ -71,6 +54,17 @@ describe("a function of the author that blocks", () => {
       { ms: 2_000, suspects: ['a on("mention")'] },
       { ms: 1_200, suspects: ["a use()"] },
     ]);
+  });
+
+  test("that is a schema is named", async () => {
+    const { run, compute, reported } = watching();
+    const check = (value: unknown) => {
+      compute(1_500);
+      return { value };
+    };
+    const schema = { "~standard": { version: 1, vendor: "test", validate: check } } as const;
+    await duringEvent(run("a"), () => validate(schema, "x"));
+    expect(reported()).toMatchObject([{ suspects: ["a schema"] }]);
   });
 
   test("after a call to the context is named with its run", async () => {

@@ -1,4 +1,5 @@
-import { LoopWatch } from "../faces/core.ts";
+import { onTestFinished } from "vitest";
+import { type Block, LoopWatch, WatchedRun } from "../faces/core.ts";
 
 /** A watch on a clock that only the test advances. */
 export interface ManualWatch {
@@ -37,4 +38,32 @@ export function manualWatch(): ManualWatch {
       for (const work of later.splice(0)) work();
     },
   };
+}
+
+/** A manual watch with its reports until the test ends. */
+export interface Watching extends ManualWatch {
+  readonly run: (id: string) => WatchedRun;
+  /** Reported blocks, each suspect with the id of its run. */
+  readonly reported: () => readonly {
+    readonly ms: number;
+    readonly isCertain: boolean;
+    readonly suspects: readonly string[];
+  }[];
+}
+
+export function watching(): Watching {
+  const { watch, ...time } = manualWatch();
+  const blocks: Block[] = [];
+  onTestFinished(watch.subscribe((block) => void blocks.push(block)));
+  const run = (id: string): WatchedRun => {
+    const claim = { id, type: "mention", lane: `lane ${id}`, attempt: 1 };
+    return new WatchedRun(claim, undefined, undefined, watch);
+  };
+  const reported = () =>
+    blocks.map(({ ms, isCertain, suspects }) => ({
+      ms,
+      isCertain,
+      suspects: suspects.map(({ run: of, handler }) => `${of?.id} ${handler}`),
+    }));
+  return { watch, ...time, run, reported };
 }
