@@ -1,20 +1,13 @@
 /** Length from which names may differ in two letters, in characters. Shorter names may differ in only one. */
 const LONG_NAME = 6;
 
-/** Names with more edits are not near. */
-const MAX_EDITS = 2;
-
 /**
  * Returns the known name nearest to a misspelt name, or `undefined` if none is near. Ignores case, `-`, `_` and `.`.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const given = plain(name);
   const near = known
-    .map((candidate) => ({ candidate, to: plain(candidate) }))
-    // The name may be a long text, and comparing it takes long.
-    .filter(({ to }) => Math.abs(to.length - given.length) <= MAX_EDITS)
-    .map(({ candidate, to }) => ({ candidate, to, edits: editsBetween(given, to) }))
-    .filter(({ to, edits }) => edits <= (to.length < LONG_NAME ? 1 : MAX_EDITS))
+    .map((candidate) => ({ candidate, edits: editsBetween(plain(name), plain(candidate)) }))
+    .filter(({ candidate, edits }) => edits <= (plain(candidate).length < LONG_NAME ? 1 : 2))
     .sort((a, b) => a.edits - b.edits);
   return near[0]?.candidate;
 }

@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { authorCode } from "../faces/core.ts";
 import { Handling, type Next, Router, routesOf } from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { fakeClient } from "../router/support.ts";
 import { message } from "../support/inbox-events.ts";
 import { manualWatch } from "../support/manual-watch.ts";
-import { harness } from "./harness.ts";
+import { harness, stop } from "./harness.ts";
 
 /** Blocks the event loop for longer than the limit. */
 type Block = () => void;
@@ -176,4 +177,25 @@ test("at most 100 of the handlers that may have blocked are logged", async () =>
 
 test("a handler that is fast is not logged", async () => {
   expect(await blocksOf((router) => router.on("dm.message", () => undefined))).toEqual([]);
+});
+
+test("a block is logged by the bot whose handler caused it, and not by another one", async () => {
+  const { watch, compute } = manualWatch();
+  const other = harness(() => undefined, { watch });
+  const handling = harness(() => authorCode("handler", () => compute(1_500)), { watch });
+  await handling.inbox.put([message("1", "c_1")], "webhook");
+  await handling.dispatcher.idle();
+  const linesOf = ({ log }: typeof other) => log.records.filter(({ ms }) => ms === 1_500);
+  expect(linesOf(handling)).toMatchObject([{ handler: "handler", event: "1" }]);
+  expect(linesOf(other)).toEqual([]);
+});
+
+test("a bot that has stopped logs no block", async () => {
+  const { watch, compute, tick } = manualWatch();
+  const { dispatcher, clock, log } = harness(() => undefined, { watch });
+  await dispatcher.idle();
+  await stop(dispatcher, clock);
+  compute(3_000);
+  tick();
+  expect(log.records).toEqual([]);
 });
