@@ -279,14 +279,27 @@ export interface Inbox {
   /** Records a step's result. `ref` is the effect's id on the platform, if it has one. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
-  /** Records an effect found on the platform as the step's result. A given `ref` belongs to at most one step. */
-  reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
+  /**
+   * Records an effect found on the platform as the step's result. A given `ref` belongs to at most one step.
+   *
+   * @param isEarly true if the step's own call may still be in progress, so that the effect may be another call's
+   */
+  reconcileStep(
+    claim: Claim,
+    name: string,
+    result: string,
+    ref: string,
+    isEarly?: boolean,
+  ): Promise<ReconcileResult>;
 
   /** Records that an open step's effect cannot have happened. */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
   /** Resolves to those of the given platform ids that a step has recorded as its result. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
+
+  /** Resolves to the ages of the intents of those steps that adopted one of the given platform ids early, in ms. */
+  earlyAdoptions(refs: readonly string[]): Promise<readonly number[]>;
 
   /**
    * Resolves to the requests of other lanes' open steps that began less than `withinMs` ago. Empty in a single-process

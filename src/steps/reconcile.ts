@@ -1,4 +1,5 @@
 import { ApiError, NetworkError } from "../client/errors.ts";
+import type { Clock } from "../core/clock.ts";
 import { codeOf, findCause, RetryLater, ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { mayBeAlike } from "./fingerprint.ts";
@@ -19,15 +20,18 @@ const OTHER_SENDER_MS = 1_000;
 const OTHER_LANES_MS = 5_000;
 
 export interface ReconcileOptions {
-  readonly inbox: Pick<Inbox, "claimedRefs" | "requestsUnderWay">;
+  readonly inbox: Pick<Inbox, "claimedRefs" | "earlyAdoptions" | "requestsUnderWay">;
   readonly claim: Claim;
+  readonly clock: Pick<Clock, "now">;
+  /** Error to throw if the search finds nothing. `undefined` once the call is over, so that the search decides. */
+  readonly searchAgain: RetryLater | undefined;
 }
 
 /**
  * Finds an intent's effect: the oldest message with its content that no other step has claimed. Messages are sent in
  * order, so the oldest belongs to the earliest step. Resolves to `undefined` if the effect did not happen.
  *
- * @throws {RetryLater} while another process is sending the same content, or may still claim a message
+ * @throws {RetryLater} if the effect may still happen, or if it is unknown to which step a message belongs
  * @throws {ServiceBotError} STEP_UNCERTAIN if an operator must decide
  */
 export async function reconcile<T>(
@@ -35,19 +39,26 @@ export async function reconcile<T>(
   intent: Intent,
   options: ReconcileOptions,
 ): Promise<ShownEffect<T> | undefined> {
-  const { inbox, claim } = options;
+  const { inbox, claim, clock, searchAgain } = options;
+  const searchedAt = clock.now();
   const { same, others, isComplete } = await search.find(intent);
   if (same.length > 0) {
     const underWay = await inbox.requestsUnderWay(claim, search.inFlightMs);
     // Another process may have just sent the candidate and not recorded it yet.
     if (underWay.some((other) => mayBeAlike(intent.request, other))) {
       const reason = "Another event is sending the same text. The bot retries later.";
-      throw new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
+      throw searchAgain ?? new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
     }
-    const taken = await inbox.claimedRefs(same.map(({ ref }) => ref));
+    const refs = same.map(({ ref }) => ref);
+    const taken = await inbox.claimedRefs(refs);
     const own = same.find(({ ref }) => !taken.has(ref));
     if (own !== undefined) return own;
+    if (searchAgain === undefined) {
+      const agesMs = await inbox.earlyAdoptions(refs);
+      putOffWhileExchanged(agesMs, search.inFlightMs + clock.now() - searchedAt);
+    }
   }
+  if (searchAgain !== undefined) throw searchAgain;
   if (!isComplete) {
     throw stepUncertain(
       "It is unknown whether the bot created the post. The feed does not contain it. Check the bot's posts.",
@@ -56,6 +67,20 @@ export async function reconcile<T>(
   }
   if (intent.lostRun !== undefined) await refuseOtherWords(others, intent, options);
   return undefined;
+}
+
+/**
+ * Postpones the event while another step's message may arrive, if that step may have adopted this intent's message in
+ * its place. That message would then be the only one that no step has claimed.
+ *
+ * @param agesMs ages of the intents whose steps adopted a message with this content early
+ */
+function putOffWhileExchanged(agesMs: readonly number[], inFlightMs: number): void {
+  // A negative age means that the clock was set back.
+  const leftMs = inFlightMs - Math.min(...agesMs.filter((ageMs) => ageMs >= 0));
+  if (leftMs <= 0) return;
+  const reason = "Another event may have adopted this reply, and its own may still arrive.";
+  throw new RetryLater(leftMs, reason, { counts: false });
 }
 
 /**

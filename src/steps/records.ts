@@ -61,12 +61,18 @@ export class StepRecords {
 
   /**
    * Records an effect found on the platform. Resolves to false if another step has claimed the effect in the meantime.
+   *
+   * @param isEarly true if the step's own call may still be in progress
    */
-  async reconcile(step: string, { result, ref }: ShownEffect<unknown>): Promise<boolean> {
+  async reconcile(
+    step: string,
+    { result, ref }: ShownEffect<unknown>,
+    isEarly = false,
+  ): Promise<boolean> {
     const { inbox, job } = this.#options;
     const text = packResult(result, step, job.claim.id);
     const adopted = await this.#persist(step, () =>
-      inbox.reconcileStep(job.claim, step, text, ref),
+      inbox.reconcileStep(job.claim, step, text, ref, isEarly),
     );
     return adopted === "lost" ? leaseLost(step) : adopted === "adopted";
   }

@@ -2,7 +2,7 @@ import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin, InboxStats } from "../admin.ts";
 import type { Effects, StoredTimer, TimerName } from "../effects.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
-import { ABSENT } from "../restore-mark.ts";
+import { ABSENT, ADOPTED_EARLY } from "../restore-mark.ts";
 import { shortenKey } from "../stored-text.ts";
 import { SqlAdmin } from "./admin.ts";
 import { FIND_TIMERS } from "./effects.ts";
@@ -85,7 +85,7 @@ const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
       "state = 'open', result = NULL, ref = NULL, request = $6, fence = $3, started_at = {now}",
     ),
     finishStep: change("state = 'done', result = $6, ref = $7"),
-    adoptStep: `${change("state = 'done', result = $6, ref = $7")} RETURNING 1`,
+    adoptStep: `${change("state = 'done', result = $6, ref = $7, fence = coalesce($8, step.fence)")} RETURNING 1`,
     // Keep the row. After a restore, a missing row would prove nothing.
     dropStep: change(`fence = CASE WHEN step.state = 'open' THEN ${ABSENT} ELSE step.fence END`),
     hasOther:
@@ -98,6 +98,9 @@ const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
       WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
         AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`,
     claimedRefs: `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`,
+    earlyAdoptions: `
+      SELECT {now} - started_at AS age FROM {schema}.step
+      WHERE ${isAnyOf("ref", "$1")} AND fence = ${ADOPTED_EARLY}`,
     cursor: "SELECT position FROM {schema}.cursor WHERE name = $1",
     // The cursor `delivered` has the time of the last webhook delivery.
     noteDelivery: `
@@ -195,16 +198,22 @@ export abstract class SqlInbox {
   }
 
   /** If two steps find the same effect, one waits until the other has recorded it. */
-  reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
+  reconcileStep(
+    claim: Claim,
+    name: string,
+    result: string,
+    ref: string,
+    isEarly = false,
+  ): Promise<ReconcileResult> {
     const { hasOther, adoptStep } = this.#statements;
     const { lockText } = this.#store.dialect;
-    const key = this.#keyOf(claim, name);
     const effect = shortenKey(ref);
+    const values = [...this.#keyOf(claim, name), result, effect, isEarly ? ADOPTED_EARLY : null];
     return this.#store.run(function* (): Script<ReconcileResult> {
       if (lockText !== undefined) yield* query(lockText, effect);
       const others = yield* query(hasOther, effect, claim.id, shortenKey(name));
       if (others.length > 0) return "taken";
-      return (yield* query(adoptStep, ...key, result, effect)).length > 0 ? "adopted" : "lost";
+      return (yield* query(adoptStep, ...values)).length > 0 ? "adopted" : "lost";
     });
   }
 
@@ -225,6 +234,12 @@ export abstract class SqlInbox {
     const rows = await this.#store.rows<{ readonly ref: string }>(claimedRefs, [stored]);
     const claimed = new Set(rows.map(({ ref }) => ref));
     return new Set(refs.filter((_, nth) => claimed.has(stored[nth] ?? "")));
+  }
+
+  async earlyAdoptions(refs: readonly string[]): Promise<readonly number[]> {
+    const { earlyAdoptions } = this.#statements;
+    const rows = await this.#store.rows<{ readonly age: number }>(earlyAdoptions, [refs.map(shortenKey)]);
+    return rows.map(({ age }) => age);
   }
 
   async cursor(name: string): Promise<string | undefined> {
