@@ -5,7 +5,7 @@ import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { textsOf } from "../events/parse.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
-import { differs, placeOf } from "./fingerprint.ts";
+import { differs, placeOf, readFingerprint } from "./fingerprint.ts";
 import { effectCertainty, ownStepUncertain, reconcile } from "./reconcile.ts";
 import { displayName, StepRecords, unpackResult } from "./records.ts";
 import type { RestoreWindow } from "./restore.ts";
@@ -301,11 +301,13 @@ class JobSteps implements StepRunner {
    */
   #searchAgain(
     step: string,
-    inFlightMs: number,
-    { ageMs, lostRun }: Intent,
+    shortestMs: number,
+    { request, ageMs, lostRun }: Intent,
   ): RetryLater | undefined {
     const { id } = this.#job.claim;
     const now = this.#options.clock.now();
+    // The earlier process may have allowed its calls more time.
+    const inFlightMs = Math.max(shortestMs, readFingerprint(request)?.inFlightMs ?? 0);
     // After a restore, a run that the backup does not contain may have made its call later than the recorded intent.
     const calledMsAgo = Math.min(ageMs, lostRun?.endedMsAgo ?? ageMs);
     // Wait for at most the duration of one call, even if the clock was set in the meantime.

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { NetworkError } from "../faces/client.ts";
 import { RetryLater } from "../faces/errors.ts";
 import type { Claim } from "../faces/inbox.ts";
-import type { Step } from "../faces/steps.ts";
 import { message } from "../support/inbox-events.ts";
 import { died, IN_FLIGHT, LEASE, type ReplyParts, StepWorld } from "./step-world.ts";
 
@@ -16,7 +15,7 @@ beforeEach(() => {
 const silence = new NetworkError("API_TIMEOUT", "no answer", { sent: true });
 
 /** Starts a run that dies inside its reply, and the next run in a new process. */
-async function restarted(parts: Pick<Step<string>, "run">): Promise<void> {
+async function restarted(parts: ReplyParts): Promise<void> {
   await world.put();
   void (await world.begin()).run(world.reply("reply/1", "hi", parts));
   await world.underWay();
@@ -72,6 +71,12 @@ describe("after a process died in the middle of a reply, the next run", () => {
   test("searches twice if the call is over before the usual second search", async () => {
     await restarted(died);
     expect((await repeat({ inFlightMs: 1_400 })).ages).toEqual([0, 1_400]);
+  });
+
+  test("waits for as long as the process that died gave its calls, even if the next one gives them less", async () => {
+    const request = () => JSON.stringify({ text: "hi", imageCount: 0, inFlightMs: 61_000 });
+    await restarted({ ...died, request });
+    expect((await repeat()).ages).toEqual([0, 3_000, 61_000]);
   });
 
   test("concludes at once if the call is over", async () => {
