@@ -41,6 +41,7 @@ export class Dispatcher {
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
   #endWatch: () => void = () => undefined;
+  #unwatchLeases: () => void = () => undefined;
   /** True from a failed claim until the next successful claim. */
   #claimFails = false;
 
@@ -63,6 +64,9 @@ export class Dispatcher {
     });
     const { watch = loopWatch } = this.#options;
     this.#endWatch = watch.subscribe((block) => publishBlock(block, this.#options.bot));
+    // A failure means nothing, because the next heartbeat follows.
+    const checkLeases = () => void this.#lanes.heartbeat().catch(() => undefined);
+    this.#unwatchLeases = inbox.onLeasesInDoubt(checkLeases);
     this.#loop = this.#claimLoop();
     const { signal } = this.#ended;
     this.#background = Promise.all([
@@ -110,6 +114,7 @@ export class Dispatcher {
     await finished;
     this.#ended.abort();
     this.#endWatch();
+    this.#unwatchLeases();
     await this.#background;
     this.#announceIdle();
   }

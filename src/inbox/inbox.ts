@@ -155,8 +155,8 @@ export interface Inbox {
   readonly admin: InboxAdmin;
 
   /**
-   * State shared by several instances. `undefined` if only one process can use the inbox. A dead instance's leases
-   * expire here; a single-process inbox ends them when it opens.
+   * State shared by several instances. `undefined` if only one process can use the inbox. Here, another instance ends a
+   * dead instance's leases, or they expire; a single-process inbox ends them when it opens.
    */
   readonly shared: Shared | undefined;
 
@@ -330,6 +330,12 @@ export interface Inbox {
 
   /** Calls `listener` when a lane may have become ready. Returns an unsubscribe function. */
   onReady(listener: () => void): () => void;
+
+  /**
+   * Calls `listener` when another process may have taken over leases of this process before they expired. Never called
+   * by a single-process inbox. Returns an unsubscribe function.
+   */
+  onLeasesInDoubt(listener: () => void): () => void;
 
   /**
    * Commits pending writes and closes the store. If a claim received no response, its lanes are released, provided that

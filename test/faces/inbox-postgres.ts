@@ -20,7 +20,8 @@ export {
   PostgresInbox,
   type PostgresInboxOptions,
 } from "../../src/inbox/postgres/postgres-inbox.ts";
-export { Listener, PROCESSES } from "../../src/inbox/postgres/wake-ups.ts";
+export { PROCESSES, Sessions } from "../../src/inbox/postgres/sessions.ts";
+export { Listener, type ListenerOptions } from "../../src/inbox/postgres/wake-ups.ts";
 export { Decisions } from "../../src/inbox/sql/decisions.ts";
 export { readMark } from "../../src/inbox/sql/marks.ts";
 export { query, type SqlStore } from "../../src/inbox/sql/store.ts";

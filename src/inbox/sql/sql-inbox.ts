@@ -146,6 +146,7 @@ export abstract class SqlInbox {
   readonly #statements: ReturnType<typeof statementsIn>;
   readonly #listeners = new Set<() => void>();
   readonly #timerListeners = new Set<(inMs: number) => void>();
+  readonly #doubtListeners = new Set<() => void>();
 
   protected constructor({ store, owner, sweepPhases }: SqlInboxOptions) {
     this.#store = store;
@@ -289,6 +290,16 @@ export abstract class SqlInbox {
   onTimersSet(listener: (inMs: number) => void): () => void {
     this.#timerListeners.add(listener);
     return () => this.#timerListeners.delete(listener);
+  }
+
+  onLeasesInDoubt(listener: () => void): () => void {
+    this.#doubtListeners.add(listener);
+    return () => this.#doubtListeners.delete(listener);
+  }
+
+  /** Must be called when another process may have taken over this process's leases before they expired. */
+  protected announceDoubt(): void {
+    for (const listener of this.#doubtListeners) listener();
   }
 
   /** Must be called after the effects are committed. */
