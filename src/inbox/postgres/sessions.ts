@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
-/** Condition for a lock of the presence lock's holders. `$1` is the schema. */
+/** Condition that a lock is the presence lock. `$1` is the schema. */
 const IS_PRESENCE = `
   locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1936876643
   AND objid = (hashtext($1)::bigint & 4294967295)::oid

@@ -35,6 +35,9 @@ export const short: Partial<BotSettings> = {
   databaseTimeoutMs: DATABASE_TIMEOUT_MS,
 };
 
+/** So long that a killed instance's events are stuck unless its leases are freed. */
+const withLongLeases: Partial<BotSettings> = { ...short, leaseMs: 120_000 };
+
 export function onCluster(
   name: string,
   faults: readonly ClusterFault[],
@@ -131,5 +134,5 @@ export function killInstances({
       },
     };
   };
-  return { ...fault, counted: "kills", settings: short, begin };
+  return { ...fault, counted: "kills", settings: withLongLeases, begin };
 }
