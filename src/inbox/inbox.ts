@@ -282,14 +282,14 @@ export interface Inbox {
   /**
    * Records an effect found on the platform as the step's result. A given `ref` belongs to at most one step.
    *
-   * @param isEarly true if the step's own call may still be in progress, so that the effect may be another call's
+   * @param isProvisional true if the effect may be another step's
    */
   reconcileStep(
     claim: Claim,
     name: string,
     result: string,
     ref: string,
-    isEarly?: boolean,
+    isProvisional?: boolean,
   ): Promise<ReconcileResult>;
 
   /** Records that an open step's effect cannot have happened. */
@@ -298,8 +298,8 @@ export interface Inbox {
   /** Resolves to those of the given platform ids that a step has recorded as its result. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
 
-  /** Resolves to the ages of the intents of those steps that adopted one of the given platform ids early, in ms. */
-  earlyAdoptions(refs: readonly string[]): Promise<readonly number[]>;
+  /** Resolves to the times since steps provisionally adopted any of the given platform ids, in ms. */
+  provisionalAdoptions(refs: readonly string[]): Promise<readonly number[]>;
 
   /**
    * Resolves to the requests of other lanes' open steps that began less than `withinMs` ago. Empty in a single-process

@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import { codeOf, findCause, RetryLater, ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { mayBeAlike } from "./fingerprint.ts";
-import type { Intent, Search, ShownEffect } from "./step.ts";
+import type { FoundEffect, Intent, Search } from "./step.ts";
 
 /**
  * Decides what became of an effect that may have happened. Either it did not happen, or the platform shows it, or an
@@ -20,9 +20,11 @@ const OTHER_SENDER_MS = 1_000;
 const OTHER_LANES_MS = 5_000;
 
 export interface ReconcileOptions {
-  readonly inbox: Pick<Inbox, "claimedRefs" | "earlyAdoptions" | "requestsUnderWay">;
+  readonly inbox: Pick<Inbox, "claimedRefs" | "provisionalAdoptions" | "requestsUnderWay">;
   readonly claim: Claim;
   readonly clock: Pick<Clock, "now">;
+  /** Maximum duration of a call with this content, in ms. */
+  readonly inFlightMs: number;
   /** Error to throw if the search finds nothing. `undefined` once the call is over, so that the search decides. */
   readonly searchAgain: RetryLater | undefined;
 }
@@ -38,12 +40,12 @@ export async function reconcile<T>(
   search: Search<T>,
   intent: Intent,
   options: ReconcileOptions,
-): Promise<ShownEffect<T> | undefined> {
-  const { inbox, claim, clock, searchAgain } = options;
+): Promise<FoundEffect<T> | undefined> {
+  const { inbox, claim, clock, inFlightMs, searchAgain } = options;
   const searchedAt = clock.now();
   const { same, others, isComplete } = await search.find(intent);
   if (same.length > 0) {
-    const underWay = await inbox.requestsUnderWay(claim, search.inFlightMs);
+    const underWay = await inbox.requestsUnderWay(claim, inFlightMs);
     // Another process may have just sent the candidate and not recorded it yet.
     if (underWay.some((other) => mayBeAlike(intent.request, other))) {
       const reason = "Another event is sending the same text. The bot retries later.";
@@ -52,10 +54,14 @@ export async function reconcile<T>(
     const refs = same.map(({ ref }) => ref);
     const taken = await inbox.claimedRefs(refs);
     const own = same.find(({ ref }) => !taken.has(ref));
-    if (own !== undefined) return own;
-    if (searchAgain === undefined) {
-      const agesMs = await inbox.earlyAdoptions(refs);
-      putOffWhileExchanged(agesMs, search.inFlightMs + clock.now() - searchedAt);
+    const agesMs = await inbox.provisionalAdoptions(refs);
+    const leftMs = exchangeEndsIn(agesMs, inFlightMs + clock.now() - searchedAt);
+    if (own !== undefined) {
+      return { ...own, isProvisional: searchAgain !== undefined || leftMs > 0 };
+    }
+    if (leftMs > 0) {
+      const reason = "Another event may have adopted this reply, and its own may still arrive.";
+      throw searchAgain ?? new RetryLater(leftMs, reason, { counts: false });
     }
   }
   if (searchAgain !== undefined) throw searchAgain;
@@ -70,17 +76,15 @@ export async function reconcile<T>(
 }
 
 /**
- * Postpones the event while another step's message may arrive, if that step may have adopted this intent's message in
- * its place. That message would then be the only one that no step has claimed.
+ * Returns the time in ms after which the message of a step can no longer arrive, if that step may have adopted this
+ * intent's message in its place. Its own message would then be the only one that no step has claimed. The step's call
+ * began before the adoption. Not positive if there is no such step.
  *
- * @param agesMs ages of the intents whose steps adopted a message with this content early
+ * @param agesMs times since other steps provisionally adopted messages with this content
  */
-function putOffWhileExchanged(agesMs: readonly number[], inFlightMs: number): void {
+function exchangeEndsIn(agesMs: readonly number[], inFlightMs: number): number {
   // A negative age means that the clock was set back.
-  const leftMs = inFlightMs - Math.min(...agesMs.filter((ageMs) => ageMs >= 0));
-  if (leftMs <= 0) return;
-  const reason = "Another event may have adopted this reply, and its own may still arrive.";
-  throw new RetryLater(leftMs, reason, { counts: false });
+  return inFlightMs - Math.min(...agesMs.filter((ageMs) => ageMs >= 0));
 }
 
 /**

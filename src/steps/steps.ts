@@ -11,10 +11,10 @@ import { displayName, StepRecords, unpackResult } from "./records.ts";
 import type { RestoreWindow } from "./restore.ts";
 import type {
   Effect,
+  FoundEffect,
   Intent,
   Job,
   LostRun,
-  ShownEffect,
   Step,
   StepEnd,
   StepRunner,
@@ -275,7 +275,7 @@ class JobSteps implements StepRunner {
   }
 
   /** Searches for an uncertain step's effect. Resolves to `undefined` if the step must run again. */
-  async #find<T>(step: Step<T>, intent: Intent): Promise<ShownEffect<T> | undefined> {
+  async #find<T>(step: Step<T>, intent: Intent): Promise<FoundEffect<T> | undefined> {
     const { inbox, clock } = this.#options;
     const { claim } = this.#job;
     const { name, search } = step;
@@ -284,13 +284,15 @@ class JobSteps implements StepRunner {
       throw ownStepUncertain(reasonOfDoubt(displayName(name), intent), claim.id);
     }
     return await this.#inTurn(step, intent.request, async () => {
-      const searchAgain = this.#searchAgain(name, search.inFlightMs, intent);
+      // The earlier process may have allowed its calls more time.
+      const recordedMs = readFingerprint(intent.request)?.inFlightMs ?? 0;
+      const inFlightMs = Math.max(search.inFlightMs, recordedMs);
+      const searchAgain = this.#searchAgain(name, inFlightMs, intent);
+      const options = { inbox, claim, clock, inFlightMs, searchAgain };
       for (;;) {
-        const found = await reconcile(search, intent, { inbox, claim, clock, searchAgain });
+        const found = await reconcile(search, intent, options);
         // Search again if another process has claimed the effect in the meantime. The next search skips that effect.
-        const isEarly = searchAgain !== undefined;
-        if (found === undefined || (await this.#records.reconcile(name, found, isEarly)))
-          return found;
+        if (found === undefined || (await this.#records.reconcile(name, found))) return found;
       }
     });
   }
@@ -301,13 +303,11 @@ class JobSteps implements StepRunner {
    */
   #searchAgain(
     step: string,
-    shortestMs: number,
-    { request, ageMs, lostRun }: Intent,
+    inFlightMs: number,
+    { ageMs, lostRun }: Intent,
   ): RetryLater | undefined {
     const { id } = this.#job.claim;
     const now = this.#options.clock.now();
-    // The earlier process may have allowed its calls more time.
-    const inFlightMs = Math.max(shortestMs, readFingerprint(request)?.inFlightMs ?? 0);
     // After a restore, a run that the backup does not contain may have made its call later than the recorded intent.
     const calledMsAgo = Math.min(ageMs, lostRun?.endedMsAgo ?? ageMs);
     // Wait for at most the duration of one call, even if the clock was set in the meantime.

@@ -4,6 +4,7 @@ export { dialect } from "../../src/inbox/postgres/dialect.ts";
 export {
   type Client,
   type Driver,
+  isOfTheServer,
   loadDriver,
   type Pool,
 } from "../../src/inbox/postgres/driver.ts";

@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
-import { NetworkError } from "../faces/client.ts";
+import { ApiError, NetworkError } from "../faces/client.ts";
 import { RetryLater } from "../faces/errors.ts";
 import type { Claim, Inbox } from "../faces/inbox.ts";
-import type { Effect } from "../faces/steps.ts";
+import type { Candidates, Effect, Intent } from "../faces/steps.ts";
 import { mulberry32 } from "../support/mulberry32.ts";
 import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1e9);
 const WORLDS = Number(process.env["WORLDS"] ?? 25);
 const REQUEST_TIMEOUT_MS = 10_000;
+/** In ms. The platform's times are in whole seconds. */
+const CLOCK_SLACK_MS = 3_000;
 const TEXT = "thank you";
 
 /** Steps in different lanes that send one text to one place, in processes that are killed at random moments. */
@@ -16,6 +18,7 @@ class AlikeSteps {
   readonly #world = new StepWorld();
   readonly #random: () => number;
   readonly #waiting = new Map<Claim, number>();
+  readonly #sentAt = new Map<string, number>();
   #isDead = { value: false };
   kills = 0;
   early = 0;
@@ -61,7 +64,8 @@ class AlikeSteps {
     const isDead = this.#isDead;
     this.#waiting.set(claim, Number.POSITIVE_INFINITY);
     const run = this.#world.runOf(claim);
-    run.run(this.#world.reply("comment/1", TEXT, { run: () => this.#call() })).then(
+    const parts = { run: () => this.#call(), find: this.#find };
+    run.run(this.#world.reply("comment/1", TEXT, parts)).then(
       () => isDead.value || this.#waiting.delete(claim),
       (error: unknown) => {
         if (isDead.value) return;
@@ -71,6 +75,14 @@ class AlikeSteps {
     );
   }
 
+  /** Finds the messages since the intent, as the search on the platform does. */
+  readonly #find = async (intent: Intent): Promise<Candidates<string>> => {
+    const found = await this.#world.find(intent);
+    const earliest = intent.startedAt - CLOCK_SLACK_MS;
+    const same = found.same.filter(({ ref }) => (this.#sentAt.get(ref) ?? 0) >= earliest);
+    return { ...found, same };
+  };
+
   /** A request that arrives soon, late or never, and whose response may be lost. */
   #call(): Promise<Effect<string>> {
     const { clock } = this.#world;
@@ -78,9 +90,13 @@ class AlikeSteps {
     const kind = this.#random();
     const arrivesInMs = Math.floor(this.#random() * (kind < 0.4 ? 500 : IN_FLIGHT));
     const answers = this.#random() < 0.5 && arrivesInMs < REQUEST_TIMEOUT_MS;
+    const fails = this.#random() < 0.3;
     const arrive = () => {
       const sent = this.#world.send(TEXT);
-      if (answers) resolve(sent);
+      this.#sentAt.set(sent.result, clock.now());
+      if (!answers) return;
+      if (fails) reject(new ApiError("failed after the effect", { status: 500 }));
+      else resolve(sent);
     };
     if (kind < 0.8) clock.timer(arrivesInMs, arrive);
     const silence = new NetworkError("API_TIMEOUT", "no answer", { sent: true });

@@ -130,11 +130,14 @@ async function look<T>(
   const inbox = {
     claimedRefs: async (refs: readonly string[]) =>
       new Set(refs.filter((ref) => claimed.includes(ref))),
-    earlyAdoptions: async () => [],
+    provisionalAdoptions: async () => [],
     requestsUnderWay: async () => underWay,
   };
   const clock = { now: () => startedAt };
-  return await reconcile(search, open, { inbox, claim, clock, searchAgain });
+  return await reconcile(search, open, {
+    ...{ inbox, claim, clock, searchAgain },
+    inFlightMs: search.inFlightMs,
+  });
 }
 
 const hello = { text: "hello" };

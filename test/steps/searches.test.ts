@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { NetworkError } from "../faces/client.ts";
+import { ApiError, NetworkError } from "../faces/client.ts";
 import { RetryLater } from "../faces/errors.ts";
 import type { Claim } from "../faces/inbox.ts";
 import { message } from "../support/inbox-events.ts";
@@ -132,6 +132,32 @@ describe("a step whose message another step has adopted while its own call was i
     await expect(run(older)).rejects.toMatchObject({ delayMs: 10_000 });
     await world.clock.advance(10_000);
     expect(await run(older)).toBe("m_2");
+  });
+
+  test("takes that call's message, even if a third step has adopted the step's own", async () => {
+    const { older, run } = await exchanged();
+    await world.inbox.put([message("3", "c")], "webhook");
+    const [third] = await world.inbox.claim(1, 10 * LEASE);
+    if (third === undefined) throw new Error("a third lane was wanted");
+    const failed = new ApiError("failed after the effect", { status: 500 });
+    const sent = async () => {
+      world.send("hi");
+      throw failed;
+    };
+    await expect(
+      world.runOf(third).run(world.reply("comment/1", "hi", { run: sent })),
+    ).rejects.toBe(failed);
+    expect(await run(older)).toBe("m_2");
+    // The first message is older than the third step, so that step's search does not find it.
+    const find: typeof world.find = async (intent) => {
+      const { same, ...rest } = await world.find(intent);
+      return { ...rest, same: same.filter(({ ref }) => ref !== "m_1") };
+    };
+    const again = () => world.runOf(third).run(world.reply("comment/1", "hi", { find }));
+    await expect(again()).rejects.toMatchObject({ delayMs: IN_FLIGHT, counts: false });
+    world.send("hi");
+    expect(await again()).toBe("m_3");
+    expect(world.platform.size).toBe(3);
   });
 
   test("does not wait for steps that have sent their messages themselves", async () => {

@@ -2,7 +2,7 @@ import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin, InboxStats } from "../admin.ts";
 import type { Effects, StoredTimer, TimerName } from "../effects.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
-import { ABSENT, ADOPTED_EARLY } from "../restore-mark.ts";
+import { ABSENT, PROVISIONAL } from "../restore-mark.ts";
 import { shortenKey } from "../stored-text.ts";
 import { SqlAdmin } from "./admin.ts";
 import { FIND_TIMERS } from "./effects.ts";
@@ -85,7 +85,8 @@ const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
       "state = 'open', result = NULL, ref = NULL, request = $6, fence = $3, started_at = {now}",
     ),
     finishStep: change("state = 'done', result = $6, ref = $7"),
-    adoptStep: `${change("state = 'done', result = $6, ref = $7, fence = coalesce($8, step.fence)")} RETURNING 1`,
+    adoptStep: `${change(`state = 'done', result = $6, ref = $7, fence = coalesce($8, step.fence),
+      started_at = CASE WHEN $8 IS NULL THEN step.started_at ELSE {now} END`)} RETURNING 1`,
     // Keep the row. After a restore, a missing row would prove nothing.
     dropStep: change(`fence = CASE WHEN step.state = 'open' THEN ${ABSENT} ELSE step.fence END`),
     hasOther:
@@ -98,9 +99,9 @@ const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
       WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
         AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`,
     claimedRefs: `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`,
-    earlyAdoptions: `
+    provisional: `
       SELECT {now} - started_at AS age FROM {schema}.step
-      WHERE ${isAnyOf("ref", "$1")} AND fence = ${ADOPTED_EARLY}`,
+      WHERE ${isAnyOf("ref", "$1")} AND fence = ${PROVISIONAL}`,
     cursor: "SELECT position FROM {schema}.cursor WHERE name = $1",
     // The cursor `delivered` has the time of the last webhook delivery.
     noteDelivery: `
@@ -204,12 +205,13 @@ export abstract class SqlInbox {
     name: string,
     result: string,
     ref: string,
-    isEarly = false,
+    isProvisional = false,
   ): Promise<ReconcileResult> {
     const { hasOther, adoptStep } = this.#statements;
     const { lockText } = this.#store.dialect;
     const effect = shortenKey(ref);
-    const values = [...this.#keyOf(claim, name), result, effect, isEarly ? ADOPTED_EARLY : null];
+    const mark = isProvisional ? PROVISIONAL : null;
+    const values = [...this.#keyOf(claim, name), result, effect, mark];
     return this.#store.run(function* (): Script<ReconcileResult> {
       if (lockText !== undefined) yield* query(lockText, effect);
       const others = yield* query(hasOther, effect, claim.id, shortenKey(name));
@@ -237,9 +239,10 @@ export abstract class SqlInbox {
     return new Set(refs.filter((_, nth) => claimed.has(stored[nth] ?? "")));
   }
 
-  async earlyAdoptions(refs: readonly string[]): Promise<readonly number[]> {
-    const { earlyAdoptions } = this.#statements;
-    const rows = await this.#store.rows<{ readonly age: number }>(earlyAdoptions, [refs.map(shortenKey)]);
+  async provisionalAdoptions(refs: readonly string[]): Promise<readonly number[]> {
+    const { provisional } = this.#statements;
+    const stored = refs.map(shortenKey);
+    const rows = await this.#store.rows<{ readonly age: number }>(provisional, [stored]);
     return rows.map(({ age }) => age);
   }
 

@@ -35,7 +35,7 @@ export const short: Partial<BotSettings> = {
   databaseTimeoutMs: DATABASE_TIMEOUT_MS,
 };
 
-/** So long that a killed instance's events are stuck unless its leases are freed. */
+/** Leases last longer than the scenario, which ends only if the leases of killed instances are freed. */
 const withLongLeases: Partial<BotSettings> = { ...short, leaseMs: 120_000 };
 
 export function onCluster(
