@@ -236,9 +236,10 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
   }
 
-  /** Another instance's lanes and its turn to read the event log can be taken over. */
+  /** Another instance's lanes, its timers and its turn to read the event log can be taken over. */
   #announceFreed(): void {
     this.#announceToAll();
+    this.announceDue(0);
     this.shared.changed("leader");
     this.#wakeUps.notifyOf("leader");
   }

@@ -158,7 +158,7 @@ export abstract class SqlInbox {
     this.admin = new SqlAdmin(
       store,
       (pending) => this.onDecided(pending),
-      () => this.#announceDue(0),
+      () => this.announceDue(0),
     );
   }
 
@@ -308,10 +308,11 @@ export abstract class SqlInbox {
   /** Must be called after the effects are committed. */
   protected announceTimers({ timers }: Effects): void {
     if (timers.length === 0) return;
-    this.#announceDue(Math.min(...timers.map(({ delayMs }) => delayMs)));
+    this.announceDue(Math.min(...timers.map(({ delayMs }) => delayMs)));
   }
 
-  #announceDue(inMs: number): void {
+  /** Must be called when a timer may be due in `inMs`. */
+  protected announceDue(inMs: number): void {
     for (const listener of this.#timerListeners) listener(inMs);
   }
 
