@@ -21,7 +21,7 @@ export {
   PostgresInbox,
   type PostgresInboxOptions,
 } from "../../src/inbox/postgres/postgres-inbox.ts";
-export { PROCESSES, Sessions } from "../../src/inbox/postgres/sessions.ts";
+export { PROCESSES, Sessions } from "../../src/inbox/postgres/presence.ts";
 export { Listener, type ListenerOptions } from "../../src/inbox/postgres/wake-ups.ts";
 export { Decisions } from "../../src/inbox/sql/decisions.ts";
 export { readMark } from "../../src/inbox/sql/marks.ts";

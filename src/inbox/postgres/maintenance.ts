@@ -13,7 +13,7 @@ import {
   placeOf,
   storedSchema,
 } from "./open.ts";
-import { PROCESSES } from "./sessions.ts";
+import { PROCESSES } from "./presence.ts";
 import { ALIVE, ALIVE_MS, readSharedReport } from "./shared.ts";
 import { notifyAll } from "./wake-ups.ts";
 

@@ -33,7 +33,7 @@ import {
   refuseTooNew,
   storedSchema,
 } from "./open.ts";
-import { Sessions } from "./sessions.ts";
+import { Sessions } from "./presence.ts";
 import { PostgresShared } from "./shared.ts";
 import { Timers } from "./timers.ts";
 import { WakeUps } from "./wake-ups.ts";

@@ -8,8 +8,8 @@ import {
 } from "../../core/clock.ts";
 import type { Database } from "./database.ts";
 import { type Client, isOfTheServer } from "./driver.ts";
+import { PRESENT, type Sessions } from "./presence.ts";
 import { settle } from "./session.ts";
-import { PRESENT, type Sessions } from "./sessions.ts";
 
 /** Default topic of a notification: lanes may be ready. */
 const LANES = "lanes";
