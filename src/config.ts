@@ -4,6 +4,7 @@ import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/data
 import { type LogLevel, logLevels } from "./core/logger.ts";
 import { usableMemoryBytes } from "./core/memory.ts";
 import { misspeltVariables } from "./core/names.ts";
+import { trimEndOf } from "./core/text.ts";
 import { ConfigError } from "./errors.ts";
 
 const deliveryModes = ["auto", "webhook", "polling"] as const;
@@ -427,7 +428,7 @@ function pathProblem(text: string): string | undefined {
 
 /** Removes trailing slashes, because routing ignores them: `/webhook/` equals `/webhook`. */
 function withoutSlash(path: string): string {
-  return path.replace(/(?<=.)\/+$/, "");
+  return path.charAt(0) + trimEndOf(path.slice(1), "/");
 }
 
 /** Accepts names that PostgreSQL allows without quotes and does not reserve. */

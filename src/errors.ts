@@ -56,6 +56,7 @@ export type ErrorCode =
   | "HANDLER_MISSING"
   | "HANDLER_TIMEOUT"
   | "HANDLER_CRASHED"
+  | "PATTERN_TIMEOUT"
   | "RETRY_LATER"
   | "GAVE_UP"
   | "INVALID_OPTION"

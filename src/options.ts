@@ -39,9 +39,9 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
   /** Maximum number of retries of a handler's request within that deadline, 0 to 10. Default 2. */
   readonly requestRetries?: number;
   /**
-   * Duration of an instance's lease on a lane, at least 1,000. If the instance dies, the lane's events wait until the
-   * lease expires. While a handler is running, the lease is renewed every third of this time. The lease for reading the
-   * event log lasts half as long. Default 30,000.
+   * Duration of an instance's lease on a lane, at least 1,000. If the instance stops responding, the lane's events wait
+   * until the lease expires. If its process ends, the lease ends within about 2 s. While a handler is running, the
+   * lease is renewed every third of this time. The lease for reading the event log lasts half as long. Default 30,000.
    */
   readonly leaseMs?: number;
   /** Time that running handlers have to finish when the bot stops. Default 10,000. */

@@ -40,12 +40,11 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   await stage.control.setFaults({ api: { mode: "none" } });
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
+  explain("the restarted bot looks for its replies on the platform at once;");
   explain(
-    "the restarted bot waits 10 s, because the killed process's requests may still be running,",
+    "it waits for a reply that it does not find, because the killed process's request may still be running;",
   );
-  explain(
-    "and then looks for its replies on the platform; meanwhile, it handles other conversations",
-  );
+  explain("meanwhile, it handles other conversations");
   return { restarted, said, underWay, waiting };
 }
 

@@ -24,6 +24,7 @@ export function logWarnings({ config, options, routes, inbox, log }: WarningSour
   }
   warnOfPlainHttp(config, log);
   warnOfTimeouts(options, routes, config, log);
+  warnOfPatterns(routes, log);
   warnOfBudget(config, log);
 }
 
@@ -55,6 +56,14 @@ function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log
   log.warn(
     { options: short, requestMs },
     "the handler timeout does not exceed requestTimeoutMs, so a platform outage uses up attempts; raise the handler timeout or lower requestTimeoutMs",
+  );
+}
+
+function warnOfPatterns({ slowPatterns: patterns }: Routes, log: Logger): void {
+  if (patterns.length === 0) return;
+  log.warn(
+    { patterns },
+    "some texts make these expressions slow, and then the event becomes a dead letter; avoid repetitions inside repetitions",
   );
 }
 

@@ -4,6 +4,7 @@ import { isLoopback } from "../core/addresses.ts";
 import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/database-files.ts";
 import { printable } from "../core/safe-text.ts";
 import { readSmallFile } from "../core/small-file.ts";
+import { trimEndOf } from "../core/text.ts";
 import { messageOf } from "../errors.ts";
 import type { ActInput, Platform, TimelineEntry } from "../platform/index.ts";
 import type {
@@ -48,7 +49,7 @@ export class ControlClient {
     { controlToken, timeoutMs = TIMEOUT_MS }: ControlClientOptions = {},
   ) {
     const [origin = "", token = controlToken] = platform.split("#token=");
-    this.#platform = origin.replace(/\/+$/, "");
+    this.#platform = trimEndOf(origin, "/");
     this.#headers = {
       "content-type": "application/json",
       ...(token === undefined ? {} : { "x-control-token": token }),

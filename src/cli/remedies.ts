@@ -57,6 +57,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     "Pass `ctx.signal` to slow calls, or raise `handlerTimeoutMs`. Then retry the event.",
   HANDLER_CRASHED:
     "Read the log from before each crash. Possible causes are too little memory, `process.exit` and a native crash. Then retry the event.",
+  PATTERN_TIMEOUT: "Simplify the expression. Then retry the event.",
   RETRY_LATER: "None needed, but do not catch errors from `ctx.reply`.",
   GAVE_UP: "Read the reason, then retry or discard the event.",
   INVALID_OPTION: "Correct the value that the message names.",

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { tryRead } from "../errors.ts";
 import { readTarget } from "./request-target.ts";
+import { trimEndOf } from "./text.ts";
 
 /**
  * Describes why a platform URL is invalid, worded to follow the setting's name in a sentence. Returns `undefined` for a
@@ -17,7 +18,7 @@ export function addressProblem(text: string): string | undefined {
   }
   if (url.username !== "" || url.password !== "") return "must not contain a user or a password";
   if (/[?#]/.test(text)) return "must not contain a query or a fragment";
-  if (/\/api\/v\d+$/.test(withoutSlash(url.pathname))) {
+  if (/\/api\/v\d+$/.test(trimEndOf(url.pathname, "/"))) {
     return "must not contain /api/v1";
   }
   return undefined;
@@ -25,11 +26,7 @@ export function addressProblem(text: string): string | undefined {
 
 export function normalizeAddress(text: string): string {
   const { origin, pathname } = new URL(text);
-  return `${origin}${withoutSlash(pathname)}`;
-}
-
-function withoutSlash(path: string): string {
-  return path.replace(/\/+$/, "");
+  return `${origin}${trimEndOf(pathname, "/")}`;
 }
 
 /** Describes why a bearer token is invalid, without repeating the token. Returns `undefined` for a valid token. */
@@ -107,7 +104,8 @@ function hostsOf({ headersDistinct, url = "" }: IncomingMessage): readonly strin
 }
 
 function addressOf({ socket }: IncomingMessage): string {
-  return normalHost((socket.localAddress ?? "").replace(/%.*$/, ""));
+  const [address = ""] = socket.localAddress?.split("%", 1) ?? [];
+  return normalHost(address);
 }
 
 /** Names of this machine, or of hosts on a local network. */
@@ -129,13 +127,13 @@ export function isPublicHost(hostname: string): boolean {
 
 /** Returns the host's IP address without brackets or trailing dots, or `undefined` if the host is a name. */
 export function literalIn(hostname: string): string | undefined {
-  const text = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");
+  const text = trimEndOf(hostname.replace(/^\[(.*)\]$/, "$1"), ".");
   return isIP(text) === 0 ? undefined : text;
 }
 
 /** Returns false for names without a dot and for names reserved for local networks. */
 export function isPublicName(hostname: string): boolean {
-  const name = hostname.replace(/\.+$/, "").toLowerCase();
+  const name = trimEndOf(hostname, ".").toLowerCase();
   return name.includes(".") && !localNames.test(name);
 }
 

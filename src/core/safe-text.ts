@@ -1,4 +1,5 @@
 import { isError, messageOf, tryRead } from "../errors.ts";
+import { trimEndOf } from "./text.ts";
 
 export const REDACTED = "[redacted]";
 
@@ -86,16 +87,21 @@ function redactBeginning(text: string, scrub: (text: string) => string): string 
   return whole.slice(0, MAX_SHOWN_LENGTH);
 }
 
-/** Matches a stack frame: the function's name, which may come from a user's text, and the location. */
-const FRAME = /^( +at .*?)(\(?(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()]*:\d+:\d+\)?)$/;
+const FRAME = /^ +at /;
+
+/** The end of a frame's location: line and column. */
+const POSITION = /:\d+:\d+\)?$/;
+
+/** The beginning of a frame's location. */
+const PATH = /file:\/\/|node:|\/|[A-Za-z]:\\/;
 
 /** Leaves the paths in stack frames unchanged, because a word from a user's text may occur in a path by chance. */
 function scrubStack(stack: string, message: string, scrub: (text: string) => string): string {
   const [head = stack, frames] = splitStack(stack, message);
   if (frames === undefined) return scrub(head);
   const scrubbed = frames.split("\n").map((line) => {
-    const [, name, place] = FRAME.exec(line) ?? [];
-    return name === undefined || place === undefined ? scrub(line) : scrub(name) + place;
+    const at = locationIn(line);
+    return scrub(line.slice(0, at)) + line.slice(at);
   });
   return scrub(head) + scrubbed.join("\n");
 }
@@ -116,9 +122,22 @@ export function showErrorPlace(error: unknown): ShownError {
   const name = textIn(error, "name") ?? "";
   const type = /^\w{1,64}$/.test(name) ? name : "Error";
   const [, frames = ""] = splitStack(textIn(error, "stack") ?? "", messageOf(error));
-  const places = frames.split("\n").flatMap((line) => FRAME.exec(line)?.[2] ?? []);
+  const places = frames
+    .split("\n")
+    .map((line) => trimEndOf(line.slice(locationIn(line)), ")"))
+    .filter((place) => place !== "");
   const stack = [`${type}: ${REDACTED}`, ...places.map((place) => `    at ${place}`)].join("\n");
   return withoutPrototype({ type, message: REDACTED, stack });
+}
+
+/** Returns where a frame's location begins, after the function's name. Returns the line's length if there is none. */
+function locationIn(line: string): number {
+  const [at = ""] = FRAME.exec(line) ?? [];
+  if (at === "" || !POSITION.test(line)) return line.length;
+  const parenthesis = Math.max(line.lastIndexOf("("), line.lastIndexOf(")", line.length - 2)) + 1;
+  const begin = Math.max(at.length, parenthesis);
+  const path = line.slice(begin).search(PATH);
+  return path === -1 ? line.length : begin + path;
 }
 
 /** Removes the prototype. Otherwise an application's own log serializer would log the type as "Object". */

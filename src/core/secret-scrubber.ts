@@ -1,5 +1,6 @@
 import { databaseProblem, readDatabase, secretsOf } from "./database-address.ts";
 import { scrubber } from "./safe-text.ts";
+import { trimEndOf } from "./text.ts";
 
 /** Variables whose values are secrets, or lists of secrets separated by commas. */
 const SECRET_VARIABLES = [
@@ -44,9 +45,7 @@ function encodingsOf(secret: string): string[] {
  * @param offset position of the secret in the text, modulo 3
  */
 function innerBase64(bytes: Buffer, offset: number, encoding: "base64" | "base64url"): string {
-  const text = Buffer.concat([Buffer.alloc(offset), bytes])
-    .toString(encoding)
-    .replace(/=+$/, "");
+  const text = trimEndOf(Buffer.concat([Buffer.alloc(offset), bytes]).toString(encoding), "=");
   // The first and the last character also encode bits of the neighbouring bytes.
   const start = offset === 0 ? 0 : offset + 1;
   const isShared = ((offset + bytes.length) * 8) % 6 !== 0;

@@ -1,6 +1,6 @@
 import { types } from "node:util";
 import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
-import { quoteValue, timeOf } from "./kinds.ts";
+import { describeValue, timeOf } from "./kinds.ts";
 
 /**
  * A duration: milliseconds, or a string of whole numbers with the units `d`, `h`, `m`, `s` and `ms`, such as `1h30m`.
@@ -13,8 +13,13 @@ export type When = Span | Date;
 /** Units in ms, largest first. */
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
 
-/** Matches each unit at most once, larger units first. */
-const SPAN = /^(?:(\d+)d)?\s*(?:(\d+)h)?\s*(?:(\d+)m(?!s))?\s*(?:(\d+)s)?\s*(?:(\d+)ms)?$/;
+type Unit = keyof typeof UNITS;
+
+/** Matches one number with its unit. */
+const PART = /\s*(\d+)(ms|[dhms])/y;
+
+/** In characters. Bots pass users' messages to `ctx.later`, and a longer text is no duration. */
+const MAX_SPAN_LENGTH = 100;
 
 /**
  * Parses a duration.
@@ -43,15 +48,26 @@ export function readWhen(when: When, now: number, what: string): number {
   throw refusal(when, what, "a valid Date");
 }
 
+/** Accepts each unit at most once, larger units first. */
 function parseSpan(text: string): number | undefined {
-  const parts = SPAN.exec(text.trim())?.slice(1);
-  if (parts === undefined || parts.every((part) => part === undefined)) return undefined;
-  return Object.values(UNITS).reduce((ms, unit, index) => ms + unit * Number(parts[index] ?? 0), 0);
+  const span = text.length > MAX_SPAN_LENGTH ? "" : text.trim();
+  let ms: number | undefined;
+  let larger = Number.POSITIVE_INFINITY;
+  PART.lastIndex = 0;
+  while (PART.lastIndex < span.length) {
+    const part = PART.exec(span);
+    if (part === null) return undefined;
+    const unit = UNITS[part[2] as Unit];
+    if (unit >= larger) return undefined;
+    ms = (ms ?? 0) + Number(part[1]) * unit;
+    larger = unit;
+  }
+  return ms;
 }
 
 function refusal(got: unknown, what: string, expected: string): ServiceBotError {
   return new ServiceBotError(
     "INVALID_OPTION",
-    `${what} must be ${expected}, from 0 to 365 days (got ${quoteValue(got)}).`,
+    `${what} must be ${expected}, from 0 to 365 days (got ${describeValue(got)}).`,
   );
 }

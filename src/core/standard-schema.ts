@@ -1,6 +1,7 @@
 import { ServiceBotError, tryRead, UNREADABLE } from "../errors.ts";
 import { textsIn } from "./json.ts";
 import type { Kind } from "./kinds.ts";
+import { timed } from "./loop-watch.ts";
 import { scrubber } from "./safe-text.ts";
 
 /**
@@ -72,7 +73,7 @@ export async function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Promise<Validated<Output>> {
-  return read(await schema["~standard"].validate(value), value);
+  return read(await check(schema, value), value);
 }
 
 /** Validates synchronously. Returns `undefined` if the schema is asynchronous. */
@@ -80,12 +81,19 @@ export function validateNow<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Validated<Output> | undefined {
-  const result: unknown = schema["~standard"].validate(value);
+  const result: unknown = check(schema, value);
   const isAsynchronous = tryRead(() => typeof Object(result).then) === "function";
   if (!isAsynchronous) return read(result as SchemaResult<Output>, value);
   // Nothing waits for the promise, so its rejection must not end the process.
   Promise.resolve(result).catch(() => undefined);
   return undefined;
+}
+
+function check<Output>(
+  schema: StandardSchemaV1<unknown, Output>,
+  value: unknown,
+): SchemaResult<Output> | Promise<SchemaResult<Output>> {
+  return timed("schema", () => schema["~standard"].validate(value));
 }
 
 /** @throws {ServiceBotError} INVALID_OPTION if the schema does not follow Standard Schema */

@@ -54,7 +54,7 @@ export function readTraceparent(
   return version === "00" && rest !== undefined ? undefined : trace;
 }
 
-/** The event being handled. The object is small, because connections that outlive the run keep it in memory. */
+/** The event being handled. */
 export interface CurrentEvent {
   readonly id: string;
   readonly trace: string | undefined;
@@ -65,9 +65,16 @@ const current = new AsyncLocalStorage<CurrentEvent>();
 /** Ids that a header contains unchanged. Other ids are URL-encoded. */
 const PLAIN = /^[\w.:-]{1,100}$/;
 
-/** Runs `work`, and everything that it starts, with `event` as the current event. */
-export function duringEvent<T>({ id, trace }: CurrentEvent, work: () => T): T {
-  return current.run({ id, trace }, work);
+/**
+ * Runs `work`, and everything that it starts, with `event` as the current event. Connections that outlive the work keep
+ * the event in memory, so it must be small.
+ */
+export function duringEvent<T>(event: CurrentEvent, work: () => T): T {
+  return current.run(event, work);
+}
+
+export function currentEvent(): CurrentEvent | undefined {
+  return current.getStore();
 }
 
 /** Returns the current event's id as a header's value, or `undefined` if there is no event. */

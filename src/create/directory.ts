@@ -1,6 +1,7 @@
 import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { normalizeText, trimEndOf } from "../core/text.ts";
 import { CreateError, hasCode, inWords, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 
@@ -134,7 +135,8 @@ function refuseDevice(name: string): void {
 }
 
 function suggest(name: string): string {
-  return `Choose another directory, such as my-${name.replace(/\..*$/, "")}.`;
+  const [stem = name] = name.split(".", 1);
+  return `Choose another directory, such as my-${stem}.`;
 }
 
 function isPlain(base: string): boolean {
@@ -142,12 +144,12 @@ function isPlain(base: string): boolean {
 }
 
 function slug(base: string): string {
-  return base
-    .normalize("NFKD")
+  const name = normalizeText(base, "NFKD")
     .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9._]+/g, "-")
-    .replace(/^[._-]+|[._-]+$/g, "");
+    .replace(/^[._-]+/, "");
+  return trimEndOf(name, "._-");
 }
 
 export interface Obstacle {

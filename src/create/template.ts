@@ -74,10 +74,21 @@ function packageManagerFiles({ packageManager, packageManagerMajor }: Project): 
   return [];
 }
 
-/**
- * A section: two lines with the same marker, such as `# {{#postgres}}` and `# {{/postgres}}`, and the lines in between.
- */
-const section = /^[^\n]*\{\{#(\w+)\}\}[^\n]*\n(.*?)^[^\n]*\{\{\/\1\}\}[^\n]*\n/gms;
+/** Begins or ends a section, such as `# {{#postgres}}` and `# {{/postgres}}`. */
+const marker = /\{\{([#/])(\w+)\}\}/;
+
+/** Removes the lines of all sections except the wanted ones, and the markers' own lines. */
+function selectSections(text: string, wanted: readonly string[]): string {
+  let removed: string | undefined;
+  const lines = text.split("\n").filter((line) => {
+    const [, sign, of] = marker.exec(line) ?? [];
+    if (of === undefined) return removed === undefined;
+    if (sign === "/" && of === removed) removed = undefined;
+    else if (sign === "#" && !wanted.includes(of)) removed ??= of;
+    return false;
+  });
+  return lines.join("\n");
+}
 
 /**
  * Fills in a template's placeholders: `{{name}}` and the names in `valuesOf`, `{{run dev}}` (any script), `{{exec
@@ -94,7 +105,7 @@ function fill(text: string, project: Project): string {
   return Object.entries(valuesOf(project))
     .reduce(
       (filled, [mark, value]) => filled.replaceAll(`{{${mark}}}`, () => value),
-      text.replace(section, (_, of: string, lines: string) => (sections.includes(of) ? lines : "")),
+      selectSections(text, sections),
     )
     .replace(/\{\{run ([\w-]+)\}\}/g, (_, script: string) => scriptCommand(packageManager, script))
     .replace(/\{\{exec ([\w-]+)\}\}/g, (_, command: string) => `${facts.exec} ${command}`)

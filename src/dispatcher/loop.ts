@@ -1,6 +1,8 @@
 import { sleep } from "../core/clock.ts";
+import { type Block, loopWatch, type Suspect } from "../core/loop-watch.ts";
 import { Wake } from "../core/wake.ts";
 import type { ClaimRooms, Retention } from "../inbox/inbox.ts";
+import { type BlockSuspect, channels } from "../observe/channels.ts";
 import { Lanes, type LanesOptions, passesOver } from "./lanes.ts";
 import { every, keepUp } from "./upkeep.ts";
 
@@ -38,6 +40,8 @@ export class Dispatcher {
   #loop: Promise<void> = Promise.resolve();
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
+  #endWatch: () => void = () => undefined;
+  #unwatchLeases: () => void = () => undefined;
   /** True from a failed claim until the next successful claim. */
   #claimFails = false;
 
@@ -63,6 +67,11 @@ export class Dispatcher {
     this.#unsubscribe = inbox.onReady(() => {
       if (this.#lanes.size < concurrency) this.#wake.call();
     });
+    const { watch = loopWatch } = this.#options;
+    this.#endWatch = watch.subscribe((block) => publishBlock(block, this.#options.bot));
+    // A failure means nothing, because the next heartbeat follows.
+    const checkLeases = () => void this.#lanes.heartbeat().catch(() => undefined);
+    this.#unwatchLeases = inbox.onLeasesInDoubt(checkLeases);
     this.#loop = this.#claimLoop();
     const { signal } = this.#ended;
     this.#background = Promise.all([
@@ -109,6 +118,8 @@ export class Dispatcher {
     this.#lanes.stop();
     await finished;
     this.#ended.abort();
+    this.#endWatch();
+    this.#unwatchLeases();
     await this.#background;
     this.#announceIdle();
   }
@@ -167,4 +178,23 @@ export class Dispatcher {
     for (const resolve of this.#idleWaiters) resolve();
     this.#idleWaiters.clear();
   }
+}
+
+/** More suspects would only make the log's line longer. */
+const MAX_SUSPECTS = 100;
+
+/** Publishes a block, unless only other bots' handlers may have caused it. */
+function publishBlock({ ms, isCertain, suspects }: Block, bot: object | undefined): void {
+  const own = suspects.filter(({ run }) => run === undefined || run.bot === bot);
+  if (own.length === 0 && suspects.length > 0) return;
+  channels.blocked.publish({
+    ...{ bot, ms: Math.round(ms), isCertain },
+    suspects: own.slice(0, MAX_SUSPECTS).map(describeSuspect),
+  });
+}
+
+function describeSuspect({ run, handler }: Suspect): BlockSuspect {
+  if (run === undefined) return { handler };
+  const { id: event, type, lane, attempt, trace } = run;
+  return { handler, event, type, lane, attempt, trace };
 }

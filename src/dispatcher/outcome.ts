@@ -76,6 +76,7 @@ export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "ALREADY_STARTED",
   "BODY_INVALID",
   "PAYLOAD_INVALID",
+  "PATTERN_TIMEOUT",
   "GAVE_UP",
   // the platform's content and access
   "VALIDATION",

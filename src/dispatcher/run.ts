@@ -1,6 +1,7 @@
 import type { Linked } from "../core/churn.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import { type LoopWatch, loopWatch, WatchedRun } from "../core/loop-watch.ts";
 import { duringEvent, traceIdOf } from "../core/trace.ts";
 import { RunEffects, type RunEffectsOptions } from "../effects/run-effects.ts";
 import { readStoredEvent } from "../events/parse.ts";
@@ -46,6 +47,10 @@ export interface RunOptions {
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
   /** The time of day. Default: the clock. */
   readonly wall?: Pick<Clock, "now"> | undefined;
+  /** Default: the thread's watch. */
+  readonly watch?: LoopWatch | undefined;
+  /** The bot named in reports about blocks of the event loop. */
+  readonly bot?: object | undefined;
 }
 
 /**
@@ -117,7 +122,8 @@ export class Run implements Job {
    * @throws the handlers' error, or the abort's reason
    */
   async execute(): Promise<Effects | undefined> {
-    const current = { id: this.event.id, trace: traceIdOf(this.claim.trace) };
+    const { bot, watch = loopWatch } = this.#options;
+    const current = new WatchedRun(this.claim, traceIdOf(this.claim.trace), bot, watch);
     // Associates the handler's requests with the event, for the log and for a platform on this machine.
     const running = duringEvent(current, () => this.#runHandlers());
     try {
@@ -133,6 +139,8 @@ export class Run implements Job {
       throw reason;
     } finally {
       this.#options.deadlines.delete(this.#abort);
+      // A handler that hangs after its timeout would stay a suspect for ever.
+      watch.delete(current);
     }
   }
 

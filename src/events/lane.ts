@@ -1,4 +1,5 @@
 import type { Logger } from "../core/logger.ts";
+import { timed } from "../core/loop-watch.ts";
 import { showError } from "../core/safe-text.ts";
 import { idText } from "./id.ts";
 import { scrubberOf } from "./parse.ts";
@@ -30,7 +31,7 @@ export function defaultLane(event: AnyEvent): string {
 export function safeLane(laneOf: LaneOption, log: Logger): LaneOf {
   return (event) => {
     try {
-      const lane: unknown = laneOf(event);
+      const lane: unknown = timed("lane()", () => laneOf(event));
       if (lane === undefined) return defaultLane(event);
       const text = idText(lane);
       if (text !== undefined) return text;

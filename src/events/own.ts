@@ -43,11 +43,14 @@ export function isOwn(typeOrId: string): boolean {
   return typeOrId.startsWith(TIMER) || typeOrId.startsWith(CRON);
 }
 
-/** Suffix of an event id: random for a timer, the tick's time for a cron job. */
-const ID_END = /:(?:[^:]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+/** Suffix of a cron job's event id: the tick's time. */
+const TICK = /:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
+
+/** Suffix of a timer's event id. */
+const RANDOM = /:[^:]*$/;
 
 export function ownTypeOf(id: string): string {
-  return id.replace(ID_END, "");
+  return id.replace(TICK.test(id) ? TICK : RANDOM, "");
 }
 
 const PLACE: readonly (keyof EventPlace)[] = [

@@ -155,8 +155,8 @@ export interface Inbox {
   readonly admin: InboxAdmin;
 
   /**
-   * State shared by several instances. `undefined` if only one process can use the inbox. A dead instance's leases
-   * expire here; a single-process inbox ends them when it opens.
+   * State shared by several instances. `undefined` if only one process can use the inbox. Here, another instance ends a
+   * dead instance's leases, or they expire; a single-process inbox ends them when it opens.
    */
   readonly shared: Shared | undefined;
 
@@ -279,14 +279,27 @@ export interface Inbox {
   /** Records a step's result. `ref` is the effect's id on the platform, if it has one. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
-  /** Records an effect found on the platform as the step's result. A given `ref` belongs to at most one step. */
-  reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
+  /**
+   * Records an effect found on the platform as the step's result. A given `ref` belongs to at most one step.
+   *
+   * @param isProvisional true if the effect may be another step's
+   */
+  reconcileStep(
+    claim: Claim,
+    name: string,
+    result: string,
+    ref: string,
+    isProvisional?: boolean,
+  ): Promise<ReconcileResult>;
 
   /** Records that an open step's effect cannot have happened. */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
   /** Resolves to those of the given platform ids that a step has recorded as its result. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
+
+  /** Resolves to the times since steps provisionally adopted any of the given platform ids, in ms. */
+  provisionalAdoptions(refs: readonly string[]): Promise<readonly number[]>;
 
   /**
    * Resolves to the requests of other lanes' open steps that began less than `withinMs` ago. Empty in a single-process
@@ -317,6 +330,12 @@ export interface Inbox {
 
   /** Calls `listener` when a lane may have become ready. Returns an unsubscribe function. */
   onReady(listener: () => void): () => void;
+
+  /**
+   * Calls `listener` when another process may have taken over leases of this process before they expired. Never called
+   * by a single-process inbox. Returns an unsubscribe function.
+   */
+  onLeasesInDoubt(listener: () => void): () => void;
 
   /**
    * Commits pending writes and closes the store. If a claim received no response, its lanes are released, provided that

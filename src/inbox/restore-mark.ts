@@ -9,6 +9,9 @@ export const RESTORED = "restored";
 /** Fence of an open step whose effect definitely did not happen, as determined by a run or an operator. */
 export const ABSENT: number = -1;
 
+/** Fence of a step that adopted an effect that may be another step's. Such a step's time is that of the adoption. */
+export const PROVISIONAL: number = -2;
+
 /** SQL condition for the steps that a restore deletes. Their effects may have happened in a run after the backup. */
 export const FORGET_ABSENT: string = `state = 'open' AND fence = ${ABSENT}`;
 

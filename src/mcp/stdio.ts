@@ -79,13 +79,16 @@ function tooLong(id: unknown): object {
   return { jsonrpc: "2.0", error: { code: INVALID_REQUEST, message }, id };
 }
 
-const ID = String.raw`"id"\s*:\s*("[^"\\]{1,100}"|\d{1,15})`;
-const ID_AT_THE_BEGINNING = new RegExp(String.raw`^\{(?:"jsonrpc":"2\.0",)?${ID},`);
-const ID_AT_THE_END = new RegExp(String.raw`,${ID}\}\s*$`);
+const ID_AT_THE_BEGINNING = /^\{(?:"jsonrpc": ?"2\.0", ?)?"id": ?("[^"\\]{1,100}"|\d{1,15}),/;
+
+const ID_NAME = '"id":';
 
 /** Returns the id of a message that is too long to parse, or `null`. Clients write it first or last. */
 function idIn(beginning: Buffer, end: Buffer): unknown {
-  const [, id] =
-    ID_AT_THE_END.exec(end.toString()) ?? ID_AT_THE_BEGINNING.exec(beginning.toString()) ?? [];
-  return tryRead(() => JSON.parse(id ?? "null")) ?? null;
+  const [, first = "null"] = ID_AT_THE_BEGINNING.exec(beginning.toString()) ?? [];
+  const last = end.toString().trimEnd();
+  const at = last.lastIndexOf(ID_NAME);
+  const id = at === -1 ? first : last.slice(at + ID_NAME.length, -1);
+  const value = tryRead(() => JSON.parse(id)) ?? tryRead(() => JSON.parse(first));
+  return typeof value === "string" || typeof value === "number" ? value : null;
 }

@@ -88,6 +88,22 @@ export interface EventMessage extends BotMessage {
   readonly trace: string | undefined;
 }
 
+/** A function of the bot's author that may have blocked the event loop. */
+export interface BlockSuspect {
+  /** Name of the function, such as `on("mention")` or `lane()`. `undefined` between a run's functions. */
+  readonly handler: string | undefined;
+  /** Id of the run's event. Absent, like the fields below, if the function runs outside handlers. */
+  readonly event?: string;
+  /** Type of the event. */
+  readonly type?: string;
+  /** Lane of the event. */
+  readonly lane?: string;
+  /** Number of the run, starting at 1. */
+  readonly attempt?: number;
+  /** Id of the event's trace. `undefined` if the event was stored without one. */
+  readonly trace?: string | undefined;
+}
+
 /** Message of each channel, by the channel name after `service-bot:`. Times are in ms. */
 export interface ChannelMessages {
   /** Events from the webhook or the event log were stored. */
@@ -209,6 +225,15 @@ export interface ChannelMessages {
         })
       | undefined;
   };
+  /** The event loop was blocked for over a second, so the process handled no other event and no delivery. */
+  readonly blocked: BotMessage & {
+    /** Duration of the block. */
+    readonly ms: number;
+    /** True if the only suspect caused the block. */
+    readonly isCertain: boolean;
+    /** Functions that may have caused the block, at most 100. Empty if no handler was running. */
+    readonly suspects: readonly BlockSuspect[];
+  };
   /** A store transaction was committed or rolled back. */
   readonly transaction: BotMessage & {
     /** Duration of the transaction. */
@@ -311,6 +336,7 @@ export const channels: { readonly [K in keyof ChannelMessages]: FactChannel<Chan
     "held-back": channel(`${PREFIX}held-back`),
     "budget-wait": channel(`${PREFIX}budget-wait`),
     circuit: channel(`${PREFIX}circuit`),
+    blocked: channel(`${PREFIX}blocked`),
     transaction: channel(`${PREFIX}transaction`),
     "store-failure": channel(`${PREFIX}store-failure`),
     "inbox-file": channel(`${PREFIX}inbox-file`),

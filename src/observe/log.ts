@@ -51,7 +51,41 @@ export function logFacts(bot: object, log: Logger): () => void {
     },
     circuit: (circuit) => logCircuit(log, circuit),
     "inbox-file": (file) => logFile(log, file),
+    blocked: blockLines(log),
   });
+}
+
+const BLOCKED = "a handler blocked the event loop; move long computations to a worker thread";
+
+const PROBABLY_BLOCKED =
+  "a handler probably blocked the event loop; move long computations to a worker thread";
+
+/** Interval between warnings about one handler, in ms. */
+const BLOCK_WARNING_INTERVAL_MS = 600_000;
+
+function blockLines(log: Logger) {
+  /** Times of the last warnings, by the suspects' handlers. */
+  const warnedAt = new Map<string, number>();
+  return ({ ms, isCertain, suspects }: ChannelMessages["blocked"]) => {
+    const [only, ...others] = suspects;
+    const handlers = new Set(suspects.map(({ handler }) => handler).sort());
+    // With several suspects the cause is unknown, so the next block of one of them alone is a new warning.
+    const key = [others.length > 0, ...handlers].join(" ");
+    const now = performance.now();
+    const isDue = now - (warnedAt.get(key) ?? -Infinity) >= BLOCK_WARNING_INTERVAL_MS;
+    if (isDue) warnedAt.set(key, now);
+    const blockLevel = isDue ? "warn" : "debug";
+    if (only === undefined) {
+      log[blockLevel]({ ms }, "code outside handlers probably blocked the event loop");
+    } else if (others.length > 0) {
+      log[blockLevel]({ ms, suspects }, "one of these handlers probably blocked the event loop");
+    } else {
+      const { handler, event, type, lane, attempt, trace } = only;
+      const blocking = { handler, event, type, lane, attempt, trace, ms };
+      if (isCertain) log[blockLevel](blocking, BLOCKED);
+      else log[blockLevel](blocking, PROBABLY_BLOCKED);
+    }
+  };
 }
 
 function intakeLines(log: Logger) {

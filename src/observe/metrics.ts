@@ -140,6 +140,12 @@ function countRuns(registry: Registry) {
     RUN_BUCKETS,
     ["type"],
   );
+  const blocks = counter(
+    registry,
+    "service_bot_event_loop_blocks_total",
+    "Times that code blocked the event loop for over a second.",
+    {},
+  );
   const leasesLost = counter(registry, "service_bot_leases_lost_total", "Lost leases.", {
     what: leaseLosses,
   });
@@ -150,6 +156,7 @@ function countRuns(registry: Registry) {
       if (outcome !== "skipped") seconds.observe({ type: label }, ms / 1000);
     },
     "lease-lost": ({ what }) => leasesLost.inc({ what }),
+    blocked: () => blocks.inc(),
   } satisfies Listeners;
 }
 

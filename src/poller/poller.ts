@@ -1,5 +1,6 @@
 import { ApiError, outageOf } from "../client/errors.ts";
 import { backoff, type Clock, type Random, sleep } from "../core/clock.ts";
+import { timed } from "../core/loop-watch.ts";
 import { showError } from "../core/safe-text.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
 import { channels } from "../observe/channels.ts";
@@ -321,7 +322,7 @@ export class Poller {
     channels.mode.publish({ bot, mode: to, reason });
     // The bot author's function may throw or reject. Neither may end the loop or the process.
     Promise.resolve()
-      .then(() => onSwitch?.(to, reason))
+      .then(() => timed("onSwitch()", () => onSwitch?.(to, reason)))
       .catch((thrown: unknown) => {
         log.error({ err: showError(thrown) }, "the onSwitch option failed");
       });

@@ -3,6 +3,7 @@
  * costs a request. An excerpt is the beginning of the text, possibly truncated at any character and marked there with
  * punctuation. White space may differ.
  */
+import { normalizeText } from "../core/text.ts";
 
 /** Text with which every match begins. Anything may follow, except as `next` says. */
 export interface Beginning {
@@ -76,7 +77,7 @@ export function knownBeginning(
   withoutName: (text: string) => string,
 ): KnownBeginning {
   // The text may have been cut between a letter and its accent.
-  const text = knownWords(excerpt, withoutName).normalize().replace(/.$/su, "");
+  const text = normalizeText(knownWords(excerpt, withoutName)).replace(/.$/su, "");
   return { text, folded: fold(text) };
 }
 
@@ -108,7 +109,7 @@ export function canMatch(known: KnownBeginning, { text, next, first }: Beginning
  * neighbours, such as that of the Greek sigma.
  */
 function fold(text: string): string {
-  const folded = text.normalize().toLowerCase().toUpperCase();
+  const folded = normalizeText(text).toLowerCase().toUpperCase();
   // Few texts contain other white space than single spaces.
   return /[^\S ]| {2}/.test(folded) ? folded.replace(/\s+/g, " ") : folded;
 }

@@ -1,3 +1,4 @@
+import { authorCode } from "../core/loop-watch.ts";
 import { copyFields } from "../core/option-checks.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Context } from "./context.ts";
@@ -90,9 +91,12 @@ export function inOrder(chains: readonly Chain[]): Chain {
 /**
  * Nests middleware around a chain, with the first middleware outermost. Waits for `next()` even if the middleware did
  * not await it. If `next()` fails, the middleware fails with the same error.
+ *
+ * @param what names the call that registered the middleware, such as `use()`
  */
-export function wrap(middleware: readonly Middleware[], innermost: Chain): Chain {
+export function wrap(middleware: readonly Middleware[], innermost: Chain, what: string): Chain {
   return middleware.reduceRight<Chain>((inner, current) => {
+    const name = `${what} ${current.name}`.trimEnd();
     return async (route) => {
       const tasks = new PendingTasks();
       let isEntered = false;
@@ -103,7 +107,7 @@ export function wrap(middleware: readonly Middleware[], innermost: Chain): Chain
           if (fields !== undefined) route.add(fields);
           await inner(route);
         });
-      await tasks.run(() => current(route.context, next as Next));
+      await tasks.run(() => authorCode(name, () => current(route.context, next as Next)));
     };
   }, innermost);
 }

@@ -15,6 +15,7 @@ import type {
 import type { Jsonify } from "../core/json.ts";
 import { BOOLEAN, FUNCTION, KEY, type Kind } from "../core/kinds.ts";
 import type { Logger } from "../core/logger.ts";
+import { authorCode } from "../core/loop-watch.ts";
 import {
   inspectOptions,
   type OptionTable,
@@ -39,7 +40,7 @@ import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from ".
 import { createEffects, type EffectsContext, type EffectsContextOptions } from "./effects.ts";
 import { createTypeGuard } from "./event-types.ts";
 import { type ReceivedMessage, readMessage } from "./message.ts";
-import { PendingTasks } from "./pending-tasks.ts";
+import { contextCall, PendingTasks } from "./pending-tasks.ts";
 
 /** Options for `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
@@ -373,22 +374,26 @@ class Reads {
     this.#client = client;
   }
 
-  readonly messages: Context["messages"] = async (options = {}) => {
-    const { limit = 50 } = readOptions(options, MESSAGES_OPTIONS);
-    const { event, signal } = this.#job;
-    const conversationId = conversationOf(event) ?? refuseMessages(event);
-    return (await this.#client.dms.messages(conversationId, { limit, signal })).items;
-  };
+  readonly messages: Context["messages"] = (options = {}) =>
+    contextCall(async () => {
+      const { limit = 50 } = readOptions(options, MESSAGES_OPTIONS);
+      const { event, signal } = this.#job;
+      const conversationId = conversationOf(event) ?? refuseMessages(event);
+      return (await this.#client.dms.messages(conversationId, { limit, signal })).items;
+    });
 
-  readonly text: Context["text"] = async () => (await this.message())?.text ?? "";
+  readonly text: Context["text"] = () =>
+    contextCall(async () => (await this.message())?.text ?? "");
 
   readonly message: Context["message"] = () => {
-    this.#message ??= readMessage(this.#client, this.#job.event, this.#job.signal);
+    const { event, signal } = this.#job;
+    this.#message ??= contextCall(() => readMessage(this.#client, event, signal));
     return this.#message;
   };
 
   readonly peer: Context["peer"] = () => {
-    this.#peer ??= findPeer(this.#client, this.#job.event, this.#job.signal);
+    const { event, signal } = this.#job;
+    this.#peer ??= contextCall(() => findPeer(this.#client, event, signal));
     return this.#peer;
   };
 }
@@ -464,7 +469,7 @@ class Writes {
       const { repeatable = false } = readOptions(options, STEP_OPTIONS);
       const { result } = await this.#job.steps.run({
         name: `${this.#prefix}step/${name}`,
-        run: async () => ({ result: (await fn()) as Jsonify<R> }),
+        run: async () => ({ result: (await authorCode(undefined, fn)) as Jsonify<R> }),
         repeatable,
       });
       return result;

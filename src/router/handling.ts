@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
+import { authorCode } from "../core/loop-watch.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { isOwn } from "../events/own.ts";
@@ -8,7 +9,7 @@ import { type Chain, Route } from "./chain.ts";
 import { type ContextOptions, createContext, type WriteEnd } from "./context.ts";
 import type { EffectsContextOptions } from "./effects.ts";
 import { LoopGuard, type LoopGuardOptions, OwnAccount } from "./loops.ts";
-import { PendingTasks } from "./pending-tasks.ts";
+import { ContextTasks } from "./pending-tasks.ts";
 import type { Routes } from "./routes.ts";
 
 export interface HandlingOptions {
@@ -78,7 +79,7 @@ export class HandlerRun implements ContextOptions {
     const { routes, client, account } = this.#handling;
     const lastWord = this.#lastWord;
     if (lastWord === undefined && !this.#isWanted()) return Promise.resolve();
-    const tasks = new PendingTasks();
+    const tasks = new ContextTasks();
     const context = createContext(this.#job, client, tasks, this);
     const route = lastWord?.after?.continueWith(context) ?? new Route(context, account.username);
     this.#route = route;
@@ -124,7 +125,9 @@ export class HandlerRun implements ContextOptions {
     if (!isOwn(event.type) && account.hasCaused(event)) return undefined;
     const boundary = routes.boundaryFor(event.type, this.#route?.modules ?? []);
     if (boundary === undefined) return undefined;
-    const chain: Chain = async ({ context }) => void (await boundary(error, context));
+    const chain: Chain = async ({ context }) => {
+      await authorCode("catch()", () => boundary(error, context));
+    };
     const lastWord = { chain, after: this.#route };
     return { begin: (job) => new HandlerRun(job, this.#handling, lastWord) };
   }

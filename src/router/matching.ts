@@ -1,3 +1,4 @@
+import { normalizeText } from "../core/text.ts";
 import {
   type Beginning,
   canMatch,
@@ -6,6 +7,7 @@ import {
   knownBeginning,
   textBeginning,
 } from "./beginning.ts";
+import { BoundedPattern } from "./bounded-pattern.ts";
 import type { Chain, Route } from "./chain.ts";
 import type { ContextOf } from "./handler.ts";
 import { excerptOf, hasMessage } from "./message.ts";
@@ -75,6 +77,8 @@ export interface TextPattern {
   readonly beginning: Beginning;
   /** Returns the fields for the context, or `undefined` if the text does not match. */
   readonly match: (text: string) => CommandFields | HearsFields | undefined;
+  /** Names an expression that may be slow. */
+  readonly slow?: string | undefined;
 }
 
 export interface TextEntry extends TextPattern {
@@ -100,7 +104,8 @@ export async function firstMatch(
 ): Promise<Chain | undefined> {
   const { context, username } = route;
   if (!hasMessage(context.event)) return undefined;
-  const withoutOwnName = (text: string) => withoutName(text.normalize(), username?.normalize());
+  const withoutOwnName = (text: string) =>
+    withoutName(normalizeText(text), username && normalizeText(username));
   const known = knownBeginning(excerptOf(context.event), withoutOwnName);
   const possible = routes.filter(({ entry }) => canMatch(known, entry.beginning));
   if (possible.length === 0) return undefined;
@@ -116,29 +121,38 @@ export async function firstMatch(
 
 /** Returns a case-insensitive matcher for `/name` and the text after it. */
 export function commandPattern(name: string): TextPattern {
-  const pattern = new RegExp(`^/${escaped(name.normalize())}(?:\\s+|$)(.*)$`, "isu");
+  const pattern = new RegExp(`^/${escaped(normalizeText(name))}(?:\\s|$)(.*)$`, "isu");
   return {
     beginning: commandBeginning(name),
     match: (text) => {
       const args = pattern.exec(text)?.[1];
-      return args === undefined ? undefined : { command: { name, args } };
+      return args === undefined ? undefined : { command: { name, args: args.trimStart() } };
     },
   };
 }
 
 /** Returns a matcher for a regular expression, or for a complete text in any case. */
 export function hearsPattern(pattern: string | RegExp): TextPattern {
-  const isText = typeof pattern === "string";
+  if (typeof pattern === "string") {
+    const text = new RegExp(`^${escaped(normalizeText(pattern.trim()))}$`, "iu");
+    return { beginning: textBeginning(pattern), match: matchOf(text) };
+  }
   // Drop the flags g and y, because with them a match would depend on the previous match.
-  const expression = isText
-    ? new RegExp(`^${escaped(pattern.trim().normalize())}$`, "iu")
-    : new RegExp(pattern.source.normalize(), pattern.flags.replace(/[gy]/g, ""));
+  const flags = pattern.flags.replace(/[gy]/g, "");
+  const what = `hears(${pattern})`;
+  const expression = new RegExp(normalizeText(pattern.source), flags);
+  const bounded = new BoundedPattern(expression, what);
   return {
-    beginning: isText ? textBeginning(pattern) : expressionBeginning(expression),
-    match: (text) => {
-      const match = expression.exec(text);
-      return match === null ? undefined : { match };
-    },
+    beginning: expressionBeginning(expression),
+    match: matchOf(bounded),
+    slow: bounded.isSlow ? what : undefined,
+  };
+}
+
+function matchOf(expression: Pick<RegExp, "exec">): TextPattern["match"] {
+  return (text) => {
+    const match = expression.exec(text);
+    return match === null ? undefined : { match };
   };
 }
 
@@ -152,11 +166,21 @@ export function withoutName(text: string, username: string | undefined): string 
     `^(?:@${name}(?:[,:]\\s*|\\s+|$))${username === undefined ? "" : "+"}`,
     "iu",
   );
-  const behind = new RegExp(`(?:\\s+@${name})+[.!?]?$`, "iu");
   const rest = text.trim().replace(ahead, "");
   if (username === undefined) return rest;
   const afterCommand = new RegExp(`^(/[^\\s@]+)@${name}(?=\\s|$)`, "iu");
-  return rest.replace(afterCommand, "$1").replace(behind, "").trim();
+  return withoutNameBehind(rest.replace(afterCommand, "$1"), username).trim();
+}
+
+/** Compares only the end of the text, because a search for white space before the name takes quadratic time. */
+function withoutNameBehind(text: string, username: string): string {
+  const name = new RegExp(`^\\s@${escaped(username)}$`, "iu");
+  const length = username.length + 2;
+  const endsWithName = (rest: string) => name.test(rest.slice(-length));
+  let rest = text.replace(/[.!?]$/, "");
+  if (!endsWithName(rest)) return text;
+  while (endsWithName(rest)) rest = rest.slice(0, -length).trimEnd();
+  return rest;
 }
 
 function escaped(text: string): string {

@@ -74,14 +74,15 @@ async function read(
   const place = placeOf(event);
   if (place === undefined) throw textless(event);
   const limit = 50;
+  const excerpt = new Excerpt(event);
   if ("conversationId" in place) {
     const readPage = (cursor: string | undefined) =>
       client.dms.messages(place.conversationId, { limit, cursor, signal });
     // Pages run from newest to oldest, so the search can stop at a message older than the event. A text that merely
     // begins with the excerpt may belong to a later message.
     const isEnough = (messages: readonly Message[]) =>
-      messages.some((message) => rankOf(event, message) === 0 || isOlder(message, event));
-    return nearest(event, await readUntil(readPage, event, isFromPeer, isEnough));
+      messages.some((message) => excerpt.equals(message.text) || isOlder(message, event));
+    return nearest(event, excerpt, await readUntil(readPage, event, isFromPeer, isEnough));
   }
   const { postId, commentId } = place;
   try {
@@ -92,7 +93,7 @@ async function read(
     const isEnough = (comments: readonly Comment[]) => comments.some(isMeant);
     const comments = await readUntil(readPage, event, isByActor, isEnough);
     // A reply's `commentId` may be that of its parent comment, which has another author.
-    return comments.find(isMeant) ?? nearest(event, comments);
+    return comments.find(isMeant) ?? nearest(event, excerpt, comments);
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
     throw error;
@@ -118,30 +119,51 @@ async function readUntil<T extends Message | Post>(
  * Finds the message behind an event that contains no message id. The message has the event's author and was created at
  * about the same time. Its text equals the excerpt or begins with it.
  */
-function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[]): T | undefined {
+function nearest<T extends Message | Post>(
+  event: AnyEvent,
+  excerpt: Excerpt,
+  items: readonly T[],
+): T | undefined {
   // Dates may be wrong, for example in a test with an old event. An equal text is then enough.
   const isNear = (item: T) => distance(event, item) <= EVENT_DELAY_MS;
-  const near = items.filter((item) => isNear(item) || (item.text !== "" && isExact(event, item)));
-  const ranks = near.map((item) => rankOf(event, item));
+  const near = items.filter(
+    (item) => isNear(item) || (item.text !== "" && excerpt.equals(item.text)),
+  );
+  const ranks = near.map((item) => excerpt.rankOf(item.text));
   const best = minOf(ranks);
   // An empty excerpt means that the message contains only images. Without an excerpt field, any text may match.
-  if (best > 0 && hasExcerpt(event) && excerptOf(event) === "") return undefined;
+  if (best > 0 && excerpt.isEmpty) return undefined;
   return near
     .filter((_item, index) => ranks[index] === best)
     .sort((a, b) => distance(event, a) - distance(event, b))[0];
 }
 
-/**
- * Ranks a message against the excerpt. 0: the text equals the excerpt. 1: the text begins with the excerpt, or was
- * deleted. 2: any other text, because the platform may rewrite excerpts.
- */
-function rankOf(event: AnyEvent, item: Message | Post): number {
-  if (isExact(event, item)) return 0;
-  return item.text === "" || hasBeginningOf(event, item) ? 1 : 2;
-}
+/** An event's excerpt, which is prepared once for comparisons with many texts. */
+class Excerpt {
+  readonly isEmpty: boolean;
+  /** `undefined` if the event has no excerpt field. */
+  readonly #text: string | undefined;
+  readonly #beginning: string;
 
-function isExact(event: AnyEvent, item: Message | Post): boolean {
-  return hasExcerpt(event) && spaced(item.text) === spaced(excerptOf(event));
+  constructor(event: AnyEvent) {
+    const text = excerptOf(event);
+    this.isEmpty = hasExcerpt(event) && text === "";
+    this.#text = hasExcerpt(event) ? spaced(text) : undefined;
+    this.#beginning = spaced(text.replace(/(?:…|\.\.\.)$/, ""));
+  }
+
+  equals(text: string): boolean {
+    return spaced(text) === this.#text;
+  }
+
+  /**
+   * Ranks a text. 0: it equals the excerpt. 1: it begins with the excerpt, or was deleted. 2: any other text, because
+   * the platform may rewrite excerpts.
+   */
+  rankOf(text: string): number {
+    if (this.equals(text)) return 0;
+    return text === "" || spaced(text).startsWith(this.#beginning) ? 1 : 2;
+  }
 }
 
 /** Returns the time between the event and the message in ms, or 0 if a date is missing. */
@@ -172,11 +194,6 @@ function isByActor({ author }: Comment, event: AnyEvent): boolean {
 function isAuthor(username: string | undefined, event: AnyEvent): boolean {
   const actor = actorOf(event);
   return !username || actor === undefined || foldUsername(username) === foldUsername(actor);
-}
-
-function hasBeginningOf(event: AnyEvent, { text }: { readonly text: string }): boolean {
-  const excerpt = excerptOf(event).replace(/(?:…|\.\.\.)$/, "");
-  return spaced(text).startsWith(spaced(excerpt));
 }
 
 /** Collapses white space, because the platform may join the lines of an excerpt. */

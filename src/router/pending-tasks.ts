@@ -1,15 +1,35 @@
+import { continuing, duringWait } from "../core/loop-watch.ts";
 import { isError, tryRead } from "../errors.ts";
 
-/** A promise that records whether it was awaited. */
-class WatchedPromise<T> extends Promise<T> {
+/** A promise for a handler, which times the handler's code after it. */
+class HandlerPromise<T> extends Promise<T> {
   // `then` must return an ordinary promise.
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
+  // `await` calls `then` on a subclass of Promise.
+  // biome-ignore lint/suspicious/noThenProperty: overriding it is the point.
+  override then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return super.then(onFulfilled && continuing(onFulfilled), onRejected && continuing(onRejected));
+  }
+}
+
+/** Calls a function of the context for which the handler waits. */
+export function contextCall<T>(work: () => Promise<T>): Promise<T> {
+  const caller: { stack?: string } = {};
+  Error.captureStackTrace(caller, contextCall);
+  const waited = () => duringWait(work);
+  return new HandlerPromise<T>((resolve) => resolve(withCaller(waited, caller)));
+}
+
+/** A promise that records whether it was awaited. */
+class WatchedPromise<T> extends HandlerPromise<T> {
   isAwaited = false;
 
-  // `await` calls `then` on a subclass of Promise.
   // biome-ignore lint/suspicious/noThenProperty: overriding it is the point.
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
@@ -29,6 +49,7 @@ export class PendingTasks {
 
   start<T>(work: () => Promise<T>): Promise<T> {
     const caller: { stack?: string } = {};
+    // Without this method and its override.
     Error.captureStackTrace(caller, this.start);
     const promise = new WatchedPromise<T>((resolve) => resolve(withCaller(work, caller)));
     // Mark the rejection as handled, because `drain` reports it later.
@@ -53,6 +74,13 @@ export class PendingTasks {
     // A task may start more tasks, which this loop also reaches.
     for (const promise of this.#promises) await settled(promise);
     for (const promise of this.#promises) if (!promise.isAwaited) await promise;
+  }
+}
+
+/** Calls of a handler to its context, for which the handler waits. */
+export class ContextTasks extends PendingTasks {
+  override start<T>(work: () => Promise<T>): Promise<T> {
+    return super.start(() => duringWait(work));
   }
 }
 

@@ -1,5 +1,6 @@
 import { types } from "node:util";
 import { type Kind, oneOf, STRING } from "../core/kinds.ts";
+import { authorCode } from "../core/loop-watch.ts";
 import {
   HANDLER_OPTIONS,
   type HandlerOptions,
@@ -71,7 +72,10 @@ export function readHandler(what: string, given: readonly unknown[]): Parts {
   const options = isGiven ? readOptions(last as HandlerOptions, HANDLER_OPTIONS) : {};
   const handler = functions.at(-1) as Handler;
   const middleware = functions.slice(0, -1) as Middleware[];
-  const wrapped = wrap(middleware, async ({ context }) => void (await handler(context)));
+  const innermost: Chain = async ({ context }) => {
+    await authorCode(what, () => handler(context));
+  };
+  const wrapped = wrap(middleware, innermost, what);
   const chain: Chain =
     middleware.length === 0 ? wrapped : async (route) => await route.scoped(wrapped);
   return { schema, chain, options };

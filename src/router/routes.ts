@@ -1,4 +1,5 @@
 import type { CronPattern } from "../core/cron.ts";
+import { authorCode } from "../core/loop-watch.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { refuseProblems } from "../core/option-checks.ts";
 import { showError } from "../core/safe-text.ts";
@@ -132,6 +133,13 @@ export class Routes {
     );
   }
 
+  /** Names of the expressions that may be slow, such as `hears(/^(a+)+$/)`. */
+  get slowPatterns(): readonly string[] {
+    return this.#allEntries().flatMap((entry) =>
+      entry.kind === "text" && entry.slow !== undefined ? [entry.slow] : [],
+    );
+  }
+
   run(route: Route): Promise<void> {
     return route.enter(this.#chainFor(route.context.event.type));
   }
@@ -180,7 +188,7 @@ export class Routes {
     const key = this.handles(type) ? type : UNKNOWN;
     let chain = this.#chains.get(key);
     if (chain === undefined) {
-      chain = wrap(this.#middleware, this.#innermost(key));
+      chain = wrap(this.#middleware, this.#innermost(key), "use()");
       this.#chains.set(key, chain);
     }
     return chain;
@@ -226,7 +234,7 @@ export class Routes {
    * list.
    */
   #around(chain: Chain): Chain {
-    const inner = wrap(this.#middleware, chain);
+    const inner = wrap(this.#middleware, chain, "use()");
     return async (route) => await route.scoped(async () => await route.enter(inner, this));
   }
 }
@@ -254,7 +262,7 @@ function handlerMissing(type: string): ServiceBotError {
 /** Logs the observer's error instead of throwing it. */
 async function notify(observer: ErrorObserver, error: unknown, context: Context): Promise<void> {
   try {
-    await observer(error, context);
+    await authorCode("onError()", () => observer(error, context));
   } catch (thrown) {
     // The error may quote the user's message, which must not be logged.
     const err = showError(thrown, scrubberOf(context.event));

@@ -10,6 +10,8 @@ export interface WriteFingerprint extends Place {
   readonly imageCount: number;
   /** The platform's time, in ms since 1970. Absent if unknown. */
   readonly at?: number | undefined;
+  /** Time during which the request may be in progress, in ms. Depends on the timeout of the process that sends it. */
+  readonly inFlightMs?: number | undefined;
 }
 
 /** Parses a recorded request. Returns `undefined` if the request is not a write. */

@@ -1,8 +1,10 @@
 import { ApiError, NetworkError } from "../client/errors.ts";
+import type { Clock } from "../core/clock.ts";
+import { minOf } from "../core/extremes.ts";
 import { causesOf, codeOf, RetryLater, ServiceBotError, tryRead } from "../errors.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { mayBeAlike } from "./fingerprint.ts";
-import type { Intent, Search, ShownEffect } from "./step.ts";
+import type { FoundEffect, Intent, Search } from "./step.ts";
 
 /**
  * Decides what became of an effect that may have happened. Either it did not happen, or the platform shows it, or an
@@ -19,35 +21,51 @@ const OTHER_SENDER_MS = 1_000;
 const OTHER_LANES_MS = 5_000;
 
 export interface ReconcileOptions {
-  readonly inbox: Pick<Inbox, "claimedRefs" | "requestsUnderWay">;
+  readonly inbox: Pick<Inbox, "claimedRefs" | "provisionalAdoptions" | "requestsUnderWay">;
   readonly claim: Claim;
+  readonly clock: Pick<Clock, "now">;
+  /** Maximum duration of a call with this content, in ms. */
+  readonly inFlightMs: number;
+  /** Error to throw if the search finds nothing. `undefined` once the call is over, so that the search decides. */
+  readonly searchAgain: RetryLater | undefined;
 }
 
 /**
  * Finds an intent's effect: the oldest message with its content that no other step has claimed. Messages are sent in
  * order, so the oldest belongs to the earliest step. Resolves to `undefined` if the effect did not happen.
  *
- * @throws {RetryLater} while another process is sending the same content, or may still claim a message
+ * @throws {RetryLater} if the effect may still happen, or if it is unknown to which step a message belongs
  * @throws {ServiceBotError} STEP_UNCERTAIN if an operator must decide
  */
 export async function reconcile<T>(
   search: Search<T>,
   intent: Intent,
   options: ReconcileOptions,
-): Promise<ShownEffect<T> | undefined> {
-  const { inbox, claim } = options;
+): Promise<FoundEffect<T> | undefined> {
+  const { inbox, claim, clock, inFlightMs, searchAgain } = options;
+  const searchedAt = clock.now();
   const { same, others, isComplete } = await search.find(intent);
   if (same.length > 0) {
-    const underWay = await inbox.requestsUnderWay(claim, search.inFlightMs);
+    const underWay = await inbox.requestsUnderWay(claim, inFlightMs);
     // Another process may have just sent the candidate and not recorded it yet.
     if (underWay.some((other) => mayBeAlike(intent.request, other))) {
       const reason = "Another event is sending the same text. The bot retries later.";
-      throw new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
+      throw searchAgain ?? new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
     }
-    const taken = await inbox.claimedRefs(same.map(({ ref }) => ref));
+    const refs = same.map(({ ref }) => ref);
+    const taken = await inbox.claimedRefs(refs);
     const own = same.find(({ ref }) => !taken.has(ref));
-    if (own !== undefined) return own;
+    const agesMs = await inbox.provisionalAdoptions(refs);
+    const leftMs = exchangeEndsIn(agesMs, inFlightMs + clock.now() - searchedAt);
+    if (own !== undefined) {
+      return { ...own, isProvisional: searchAgain !== undefined || leftMs > 0 };
+    }
+    if (leftMs > 0) {
+      const reason = "Another event may have adopted this reply, and its own may still arrive.";
+      throw searchAgain ?? new RetryLater(leftMs, reason, { counts: false });
+    }
   }
+  if (searchAgain !== undefined) throw searchAgain;
   if (!isComplete) {
     throw stepUncertain(
       "It is unknown whether the bot created the post. The feed does not contain it. Check the bot's posts.",
@@ -56,6 +74,18 @@ export async function reconcile<T>(
   }
   if (intent.lostRun !== undefined) await refuseOtherWords(others, intent, options);
   return undefined;
+}
+
+/**
+ * Returns the time in ms after which the message of a step can no longer arrive, if that step may have adopted this
+ * intent's message in its place. Its own message would then be the only one that no step has claimed. The step's call
+ * began before the adoption. Not positive if there is no such step.
+ *
+ * @param agesMs times since other steps provisionally adopted messages with this content
+ */
+function exchangeEndsIn(agesMs: readonly number[], inFlightMs: number): number {
+  // A negative age means that the clock was set back.
+  return inFlightMs - minOf(agesMs.filter((ageMs) => ageMs >= 0));
 }
 
 /**

@@ -3,7 +3,7 @@ import { toLosslessJson } from "../core/lossless-json.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle } from "./reconcile.ts";
-import type { Effect, Job, ShownEffect } from "./step.ts";
+import type { Effect, FoundEffect, Job } from "./step.ts";
 
 export interface StepRecordsOptions {
   readonly inbox: Inbox;
@@ -62,11 +62,14 @@ export class StepRecords {
   /**
    * Records an effect found on the platform. Resolves to false if another step has claimed the effect in the meantime.
    */
-  async reconcile(step: string, { result, ref }: ShownEffect<unknown>): Promise<boolean> {
+  async reconcile(
+    step: string,
+    { result, ref, isProvisional }: FoundEffect<unknown>,
+  ): Promise<boolean> {
     const { inbox, job } = this.#options;
     const text = packResult(result, step, job.claim.id);
     const adopted = await this.#persist(step, () =>
-      inbox.reconcileStep(job.claim, step, text, ref),
+      inbox.reconcileStep(job.claim, step, text, ref, isProvisional),
     );
     return adopted === "lost" ? leaseLost(step) : adopted === "adopted";
   }

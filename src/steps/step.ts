@@ -53,6 +53,11 @@ export interface ShownEffect<T> extends Effect<T> {
   readonly ref: string;
 }
 
+export interface FoundEffect<T> extends ShownEffect<T> {
+  /** True if the effect may be another step's, because the step's own call or an exchange was still in progress. */
+  readonly isProvisional?: boolean;
+}
+
 /** Result and outcome of a step. `result` is `undefined` if an operator settled the step. */
 export interface StepEnd<T> extends Effect<T> {
   readonly outcome: StepOutcome;

@@ -5,16 +5,16 @@ import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { scrubberOf } from "../events/parse.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
-import { differs, placeOf } from "./fingerprint.ts";
+import { differs, placeOf, readFingerprint } from "./fingerprint.ts";
 import { effectCertainty, ownStepUncertain, reconcile } from "./reconcile.ts";
 import { displayName, StepRecords, unpackResult } from "./records.ts";
 import type { RestoreWindow } from "./restore.ts";
 import type {
   Effect,
+  FoundEffect,
   Intent,
   Job,
   LostRun,
-  ShownEffect,
   Step,
   StepEnd,
   StepRunner,
@@ -29,6 +29,12 @@ const FRESH_MS = 500;
 
 /** Maximum number of times a stale intent is renewed before the step runs. A slow store must not prevent the step. */
 const MAX_RENEWALS = 3;
+
+/**
+ * Age of a call at which its effect is searched for a second time, in ms. Most requests end by then, even if the
+ * platform is slow. The third search follows once the call is over.
+ */
+const SECOND_SEARCH_MS = 3_000;
 
 /** Maximum number of remembered call ends. If a call's end is unknown, the step waits for the longest possible call. */
 const MAX_ENDS = 10_000;
@@ -273,26 +279,37 @@ class JobSteps implements StepRunner {
   }
 
   /** Searches for an uncertain step's effect. Resolves to `undefined` if the step must run again. */
-  async #find<T>(step: Step<T>, intent: Intent): Promise<ShownEffect<T> | undefined> {
-    const { inbox } = this.#options;
+  async #find<T>(step: Step<T>, intent: Intent): Promise<FoundEffect<T> | undefined> {
+    const { inbox, clock } = this.#options;
     const { claim } = this.#job;
     const { name, search } = step;
     if (search === undefined) {
       if (step.repeatable) return undefined;
       throw ownStepUncertain(reasonOfDoubt(displayName(name), intent), claim.id);
     }
-    this.#putOffWhileInFlight(name, search.inFlightMs, intent);
     return await this.#inTurn(step, intent.request, async () => {
+      // The earlier process may have allowed its calls more time.
+      const recordedMs = readFingerprint(intent.request)?.inFlightMs ?? 0;
+      const inFlightMs = Math.max(search.inFlightMs, recordedMs);
+      const searchAgain = this.#searchAgain(name, inFlightMs, intent);
+      const options = { inbox, claim, clock, inFlightMs, searchAgain };
       for (;;) {
-        const found = await reconcile(search, intent, { inbox, claim });
+        const found = await reconcile(search, intent, options);
         // Search again if another process has claimed the effect in the meantime. The next search skips that effect.
         if (found === undefined || (await this.#records.reconcile(name, found))) return found;
       }
     });
   }
 
-  /** Postpones the event while the call may be in progress. Waiting here would block other events. */
-  #putOffWhileInFlight(step: string, inFlightMs: number, { ageMs, lostRun }: Intent): void {
+  /**
+   * Returns the error that postpones the event to the next search. `undefined` if the call is over. An effect that
+   * appears while the call is in progress is adopted at once, but no search concludes then that the effect is absent.
+   */
+  #searchAgain(
+    step: string,
+    inFlightMs: number,
+    { ageMs, lostRun }: Intent,
+  ): RetryLater | undefined {
     const { id } = this.#job.claim;
     const now = this.#options.clock.now();
     // After a restore, a run that the backup does not contain may have made its call later than the recorded intent.
@@ -300,10 +317,13 @@ class JobSteps implements StepRunner {
     // Wait for at most the duration of one call, even if the clock was set in the meantime.
     const leftMs = Math.min(inFlightMs - calledMsAgo, inFlightMs);
     const end = Math.min(now + leftMs, this.#process.endOf(id, step));
-    if (end <= now) return;
+    if (end <= now) return undefined;
     this.#process.rememberEnd(id, step, end);
-    const reason = `An earlier run's call for "${displayName(step)}" may still be in progress. The bot looks for its effect afterwards.`;
-    throw new RetryLater(end - now, reason, { counts: false });
+    const second = end - inFlightMs + SECOND_SEARCH_MS;
+    const next = second > now ? Math.min(second, end) : end;
+    const reason = `An earlier run's call for "${displayName(step)}" may still be in progress. The bot searches again for its effect.`;
+    // Waiting here would block other events.
+    return new RetryLater(next - now, reason, { counts: false });
   }
 
   /** Runs `work` while no other step searches or sends at the request's place. */

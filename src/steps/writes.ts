@@ -130,15 +130,16 @@ function writeStep<T extends { readonly id?: string | undefined }>(
   client: Client,
   { kind, place, send, find }: Write<T>,
 ): Step<T> {
+  // With images, a write takes two calls: the upload and the send. Both are repeated if a key has expired.
+  const calls = images.length === 0 ? 1 : 4;
+  const inFlightMs = calls * client.longestCallMs + SETTLE_MS;
   // Record the platform's time, because the bot's clock may be set in the meantime.
   const request = () => {
     const imageCount = images.length + imageKeys.length;
     return JSON.stringify({
-      ...{ text, imageCount, ...place, at: client.platformNow() },
+      ...{ text, imageCount, ...place, at: client.platformNow(), inFlightMs },
     } satisfies WriteFingerprint);
   };
-  // With images, a write takes two calls: the upload and the send. Both are repeated if a key has expired.
-  const calls = images.length === 0 ? 1 : 4;
   return {
     name,
     repeatable: false,
@@ -146,11 +147,7 @@ function writeStep<T extends { readonly id?: string | undefined }>(
       const result = await send();
       return { result, ref: result.id && refOf(kind, result.id) };
     },
-    search: {
-      request,
-      find,
-      inFlightMs: calls * client.longestCallMs + SETTLE_MS,
-    },
+    search: { request, find, inFlightMs },
   };
 }
 

@@ -538,6 +538,24 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await inbox.claimedRefs(["m_1", "m_2"])).toEqual(new Set(["m_1"]));
       });
 
+      test("what was adopted provisionally is known, with the time since its adoption", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        for (const name of ["a", "b", "c"]) await inbox.beginStep(claim, name, "");
+        await clock.advance(700);
+        await inbox.reconcileStep(claim, "a", "1", "m_1", true);
+        await inbox.reconcileStep(claim, "b", "1", "m_2");
+        await inbox.finishStep(claim, "c", "1", "m_3");
+        await clock.advance(300);
+        const refs = ["m_1", "m_2", "m_3", "m_4"];
+        expect(await inbox.provisionalAdoptions(refs)).toEqual([300]);
+        expect(await inbox.provisionalAdoptions(["m_2"])).toEqual([]);
+        expect(await inbox.claimedRefs(refs)).toEqual(new Set(["m_1", "m_2", "m_3"]));
+        await inbox.restartStep(claim, "a", "");
+        await inbox.finishStep(claim, "a", "1", "m_1");
+        expect(await inbox.provisionalAdoptions(refs)).toEqual([]);
+      });
+
       test("platform ids that are results of steps are claimed", async () => {
         await inbox.put(messages("1"), "webhook");
         const claim = await claimOne();

@@ -32,6 +32,9 @@ describe("a span", () => {
     "m",
     "366d",
     "10M",
+    `1d${" ".repeat(400)}x`,
+    `1d${" ".repeat(100)}1h`,
+    "1".repeat(400),
     -1,
     Number.NaN,
     Number.POSITIVE_INFINITY,
@@ -45,6 +48,12 @@ describe("a span", () => {
     expect(read).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
     expect(read).toThrow(/^The timer's time must be .*"10m", "1h30m" or "2d", from 0 to 365 days/);
   });
+});
+
+test("a refused text, which a user may have written, is not in the error", () => {
+  expect(() => readSpan("my secret plan", "The timer's time")).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining("secret") }),
+  );
 });
 
 describe("a moment", () => {

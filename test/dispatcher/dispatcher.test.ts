@@ -403,6 +403,31 @@ describe("time", () => {
   });
 });
 
+test("leases are checked at once when another process may have taken them, and no longer after the end", async () => {
+  const long = gate();
+  const reasons: unknown[] = [];
+  const { inbox, dispatcher, clock } = harness(async ({ signal }) => {
+    signal.addEventListener("abort", () => reasons.push(signal.reason));
+    await long.pass();
+  });
+  let doubt: (() => void) | undefined;
+  inbox.onLeasesInDoubt = (listener) => {
+    doubt = listener;
+    return () => {
+      doubt = undefined;
+    };
+  };
+  await inbox.put(messages("1"), "webhook");
+  await long.entered;
+  inbox.extend = async () => [];
+  doubt?.();
+  await clock.advance(0);
+  expect(reasons).toMatchObject([{ code: "LEASE_LOST" }]);
+  long.open();
+  await stop(dispatcher, clock);
+  expect(doubt).toBeUndefined();
+});
+
 test("a lane that is claimed anew while its handler still runs: the older run ends first", async () => {
   const hanging = gate();
   const order: string[] = [];

@@ -67,6 +67,7 @@ const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   CURSOR_INVALID: "permanent",
   UNKNOWN_EVENT_TYPE: "permanent",
   HANDLER_TIMEOUT: "transient",
+  PATTERN_TIMEOUT: "permanent",
   HANDLER_CRASHED: "transient",
   RETRY_LATER: "transient",
   GAVE_UP: "permanent",

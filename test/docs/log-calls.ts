@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAst } from "rolldown/parseAst";
 import { aboutEvent, duringEvent } from "../faces/core.ts";
+import { type SyntaxNode as Node, nodesUnder, parseSource } from "../support/syntax-tree.ts";
 import { root } from "./markdown.ts";
 
 export interface LogCall {
@@ -9,11 +9,6 @@ export interface LogCall {
   readonly levels: readonly string[];
   readonly message: string;
   readonly fields: readonly string[];
-}
-
-interface Node {
-  readonly type: string;
-  readonly [key: string]: unknown;
 }
 
 const levels: ReadonlySet<string> = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
@@ -51,7 +46,7 @@ class Source {
 
   constructor(file: string, text: string) {
     this.#file = file;
-    this.#nodes = nodesUnder(parseAst(text, { lang: "ts" }, file));
+    this.#nodes = nodesUnder(parseSource(file, text));
   }
 
   calls(): LogCall[] {
@@ -157,11 +152,4 @@ function isLogger(node: unknown): boolean {
 
 function nameOf(node: unknown): string {
   return String((node as Node | null)?.name ?? "");
-}
-
-function nodesUnder(node: unknown): Node[] {
-  if (Array.isArray(node)) return node.flatMap(nodesUnder);
-  if (typeof node !== "object" || node === null) return [];
-  const below = Object.values(node).flatMap(nodesUnder);
-  return "type" in node ? [node as Node, ...below] : below;
 }

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { duringEvent } from "../faces/core.ts";
 import { type AnyEvent, defaultLane, eventTypes, parseEvent, safeLane } from "../faces/events.ts";
 import { logSink } from "../support/log.ts";
+import { watching } from "../support/manual-watch.ts";
 import { payloads, wireEvent } from "./samples.ts";
 
 function eventOf(type: string, payload: unknown): AnyEvent {
@@ -103,6 +105,12 @@ describe("the lane option", () => {
       logged: sink.records.map(({ level, returned, err }) => ({ level, returned, err })),
     };
   }
+
+  test("is named if it blocks the event loop", () => {
+    const { run, compute, reported } = watching();
+    duringEvent(run("a"), () => laneBy(() => void compute(1_500)));
+    expect(reported()).toMatchObject([{ suspects: ["a lane()"] }]);
+  });
 
   test("names the lane, or leaves the default lane to some events", () => {
     expect(laneBy(() => "all")).toEqual({ lane: "all", logged: [] });

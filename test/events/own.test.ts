@@ -5,6 +5,7 @@ import {
   defaultLane,
   isOwn,
   originOf,
+  ownTypeOf,
   readStoredEvent,
   setterOf,
   textsOf,
@@ -117,6 +118,13 @@ test("a cron moment is one event, named by pattern and time", () => {
     createdAt: "2026-11-23T08:00:00.000Z",
     payload: { name: "daily", dueAt: "2026-11-23T08:00:00.000Z" },
   });
+});
+
+test.each(["daily", "a:b"])("the id of a cron tick or a timer begins with its type: %s", (name) => {
+  const times = ["2026-11-23T08:00:00Z", "2026-11-23T08:00:00.250Z"].map(Date.parse);
+  const ids = times.map((time) => cronEvent(name, time).id);
+  expect(ids.map(ownTypeOf)).toEqual([`cron:${name}`, `cron:${name}`]);
+  expect(ownTypeOf(`timer:${name}:4f2a`)).toBe(`timer:${name}`);
 });
 
 test.each(["timer:x", "cron:x", "timer:", "cron:a:b"])("%s is of the bot's own", (name) => {

@@ -1,4 +1,9 @@
-export { isPublicAddress, isPublicHost } from "../../src/core/addresses.ts";
+export {
+  addressProblem,
+  isPublicAddress,
+  isPublicHost,
+  literalIn,
+} from "../../src/core/addresses.ts";
 export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body.ts";
 export {
   certificateFaultIn,
@@ -14,6 +19,7 @@ export {
   systemClock,
   type TimerOptions,
 } from "../../src/core/clock.ts";
+export { cpuTimeMs } from "../../src/core/cpu-time.ts";
 export { CronPattern } from "../../src/core/cron.ts";
 export { readDatabase, secretsOf } from "../../src/core/database-address.ts";
 export {
@@ -35,6 +41,14 @@ export { isTooComplex, maxEventsIn } from "../../src/core/json-bounds.ts";
 export { LineLimit } from "../../src/core/line-limit.ts";
 export { bind, type Listening, listen } from "../../src/core/listen.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
+export {
+  authorCode,
+  type Block,
+  duringWait,
+  LoopWatch,
+  timed,
+  WatchedRun,
+} from "../../src/core/loop-watch.ts";
 export { pageUrl, version } from "../../src/core/manifest.ts";
 export { editsBetween, misspeltVariables, nearestName } from "../../src/core/names.ts";
 export type { HandlerOptions } from "../../src/core/option-checks.ts";
@@ -52,6 +66,7 @@ export {
   requireNode,
   untilEnded,
 } from "../../src/core/process.ts";
+export { type Bound, costOf, longestText } from "../../src/core/regexp-cost.ts";
 export { readTarget } from "../../src/core/request-target.ts";
 export {
   printable,
@@ -64,6 +79,7 @@ export { environmentSecrets, secretScrubber } from "../../src/core/secret-scrubb
 export { readSmallFile } from "../../src/core/small-file.ts";
 export { readSpan, readWhen, type Span, type When } from "../../src/core/span.ts";
 export { isSchema, type StandardSchemaV1, validate } from "../../src/core/standard-schema.ts";
+export { normalizeText, trimEndOf } from "../../src/core/text.ts";
 export {
   aboutEvent,
   duringEvent,

@@ -4,6 +4,7 @@ export {
   cronEvent,
   isOwn,
   originOf,
+  ownTypeOf,
   setterOf,
   timerEvent,
   timerPayload,

@@ -4,6 +4,7 @@ export { dialect } from "../../src/inbox/postgres/dialect.ts";
 export {
   type Client,
   type Driver,
+  isOfTheServer,
   loadDriver,
   type Pool,
 } from "../../src/inbox/postgres/driver.ts";
@@ -20,7 +21,8 @@ export {
   PostgresInbox,
   type PostgresInboxOptions,
 } from "../../src/inbox/postgres/postgres-inbox.ts";
-export { Listener, PROCESSES } from "../../src/inbox/postgres/wake-ups.ts";
+export { PROCESSES, Sessions } from "../../src/inbox/postgres/presence.ts";
+export { Listener, type ListenerOptions } from "../../src/inbox/postgres/wake-ups.ts";
 export { Decisions } from "../../src/inbox/sql/decisions.ts";
 export { readMark } from "../../src/inbox/sql/marks.ts";
 export { type Query, query, type SqlStore } from "../../src/inbox/sql/store.ts";

@@ -1,9 +1,11 @@
 export { type Beginning, canMatch, knownBeginning } from "../../src/router/beginning.ts";
+export { BoundedPattern } from "../../src/router/bounded-pattern.ts";
 export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
 export type {
   CronContext,
   Handler,
   Middleware,
+  Next,
   TimerContext,
   WithState,
 } from "../../src/router/handler.ts";
@@ -17,5 +19,5 @@ export {
   type TextPattern,
   withoutName,
 } from "../../src/router/matching.ts";
-export { PendingTasks } from "../../src/router/pending-tasks.ts";
+export { ContextTasks, contextCall, PendingTasks } from "../../src/router/pending-tasks.ts";
 export { Router, routesOf } from "../../src/router/router.ts";

@@ -26,6 +26,7 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   await inbox.beginStep(claim, "s", "");
   await inbox.finishStep(claim, "s", "1", "m_1");
   await inbox.claimedRefs(["m_1"]);
+  await inbox.provisionalAdoptions(["m_1"]);
   await inbox.complete(claim);
   return statements();
 }

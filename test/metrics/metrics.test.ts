@@ -7,6 +7,14 @@ import { dm, scrape, value, World } from "./world.ts";
 const deliveries = "service_bot_deliveries_total";
 const attempts = "service_bot_handler_attempts_total";
 
+test("blocks of the event loop are counted", async () => {
+  const bot = await new World().start();
+  const blocks = "service_bot_event_loop_blocks_total";
+  expect(await value(bot, blocks)).toBe(0);
+  channels.blocked.publish({ bot, ms: 1_500, isCertain: false, suspects: [] });
+  expect(await value(bot, blocks)).toBe(1);
+});
+
 describe("what comes in", () => {
   test("deliveries are counted by their answer", async () => {
     const world = new World();

@@ -89,7 +89,7 @@ describe("docs/operate/channels.md", () => {
         ).toEqual([]);
       }
     }
-    const rare = ["lease-lost", "budget-wait", "store-failure", "inbox-file"];
+    const rare = ["lease-lost", "budget-wait", "blocked", "store-failure", "inbox-file"];
     const common = Object.keys(channels).filter((name) => !rare.includes(name));
     expect(new Set(heard.facts.map(([name]) => name))).toEqual(new Set(common));
     expect(new Set(heard.work.map(([name]) => name))).toEqual(new Set(Object.keys(works)));

@@ -39,6 +39,26 @@ describe("a failure that repeats itself", () => {
     expect(levels()).toEqual(["warn", "warn", "debug", "debug"]);
   });
 
+  test("of blocks is a warning once for each handler or set of possible handlers", () => {
+    const sink = logSink();
+    const bot = loggedSender(sink.log);
+    const blocks: readonly (readonly [string[], string])[] = [
+      [[], "warn"],
+      [["a", "b"], "warn"],
+      [["b", "a", "a"], "debug"],
+      [["a", "a"], "warn"],
+      [["a"], "warn"],
+      [["a"], "debug"],
+      [["b"], "warn"],
+      [[], "debug"],
+    ];
+    for (const [handlers] of blocks) {
+      const suspects = handlers.map((handler) => ({ handler }));
+      channels.blocked.publish({ bot, ms: 1_500, isCertain: false, suspects });
+    }
+    expect(sink.records.map(({ level }) => level)).toEqual(blocks.map(([, level]) => level));
+  });
+
   test("of the store is an error once, until a delivery is stored", () => {
     const { publish, levels } = deliveries();
     for (const delivery of [full, full, stored, full]) publish(delivery);

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ApiError, NetworkError } from "../faces/client.ts";
-import { sleep } from "../faces/core.ts";
+import { duringEvent, sleep } from "../faces/core.ts";
 import { defaultLane } from "../faces/events.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { type Mode, Poller, type PollerOptions } from "../faces/poller.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { loggedSender } from "../support/channels.ts";
 import { logSink } from "../support/log.ts";
+import { watching } from "../support/manual-watch.ts";
 import { FakeLog } from "./fake-log.ts";
 
 const POLL = 4_000;
@@ -257,6 +258,14 @@ describe("the onSwitch option", () => {
       expect(await pending()).toBe(2);
     },
   );
+});
+
+test("an onSwitch option that blocks the event loop is named", async () => {
+  const { run, compute, reported } = watching();
+  await duringEvent(run("a"), () => start({ onSwitch: () => compute(1_500) }));
+  log.add("1");
+  await clock.advance(AUDIT * 2);
+  expect(reported()).toMatchObject([{ suspects: ["a onSwitch()"] }]);
 });
 
 describe("a log without end", () => {

@@ -52,6 +52,22 @@ test.each(cases)(
   },
 );
 
+test("a bot killed after the platform got its answer continues at once after a restart", async () => {
+  const world = new World();
+  const kill = killAt(world, "after answer", 1);
+  const event = world.write("ada", "hello");
+  const bot = await world.startBot(answerTwice, { fetch: kill.fetch });
+  await world.deliver(bot, event);
+  while (!kill.isDone()) await turn();
+  world.file = kill.bury();
+  const next = await world.startBot(answerTwice);
+  await world.settle(next);
+  expect(world.sentTo("ada")).toEqual(["1: hello", "2: hello"]);
+  // No run was postponed.
+  const { history } = await next.inbox.show(event.id);
+  expect(history.map(({ outcome }) => outcome)).toEqual(["crashed"]);
+});
+
 /** The log has a single page, so `put` happens once. Commits are counted over the whole run. */
 const arrivals = [
   { at: "before put", hit: 1 },

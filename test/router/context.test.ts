@@ -280,6 +280,8 @@ describe("a reply is a step", () => {
     expect(step?.repeatable).toBe(false);
     expect(step?.search?.find).toBeTypeOf("function");
     expect(step?.search?.inFlightMs).toBeGreaterThan(client.longestCallMs);
+    const { inFlightMs } = JSON.parse(step?.search?.request() ?? "");
+    expect(inFlightMs).toBe(step?.search?.inFlightMs);
   });
 
   test("with images it settles after their uploads, both of which may be made twice", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Client } from "../faces/client.ts";
+import { RetryLater } from "../faces/errors.ts";
 import type { Claim } from "../faces/inbox.ts";
 import {
   commentStep,
@@ -93,6 +94,7 @@ interface IntentOptions {
 interface Open extends Intent {
   readonly claimed: readonly string[];
   readonly underWay: readonly string[];
+  readonly searchAgain?: RetryLater | undefined;
 }
 
 function intent({
@@ -122,15 +124,20 @@ const claim: Claim = {
 /** Reconciles the step with the platform, as the first run after a crash does. */
 async function look<T>(
   { search }: Step<T>,
-  { claimed, underWay, ...open }: Open,
+  { claimed, underWay, searchAgain, ...open }: Open,
 ): Promise<Effect<T> | undefined> {
   if (search === undefined) throw new Error("the step cannot be looked for");
   const inbox = {
     claimedRefs: async (refs: readonly string[]) =>
       new Set(refs.filter((ref) => claimed.includes(ref))),
+    provisionalAdoptions: async () => [],
     requestsUnderWay: async () => underWay,
   };
-  return await reconcile(search, open, { inbox, claim });
+  const clock = { now: () => startedAt };
+  return await reconcile(search, open, {
+    ...{ inbox, claim, clock, searchAgain },
+    inFlightMs: search.inFlightMs,
+  });
 }
 
 const hello = { text: "hello" };
@@ -241,6 +248,15 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     });
     const { client: empty } = clientFor([[]]);
     expect(await find(empty, intent({ underWay: same, where }))).toBeUndefined();
+  });
+
+  test("is looked for again only at the next search if another process is saying the same meanwhile", async () => {
+    const { client } = clientFor([[{ id: "x_1" }]]);
+    const searchAgain = new RetryLater(3_000, "later", { counts: false });
+    const underWay = [intent({ where }).request];
+    const open = { ...intent({ underWay, where }), searchAgain };
+    await expect(find(client, open)).rejects.toBe(searchAgain);
+    expect(await find(client, { ...open, underWay: [] })).toMatchObject({ result: { id: "x_1" } });
   });
 
   test("is not taken while another version says the same, at a place in words of its own", async () => {

@@ -123,10 +123,11 @@ describe("a reply that is new to a restored inbox", () => {
     const steps = await run();
     await expect(steps.run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
       code: "RETRY_LATER",
-      delayMs: IN_FLIGHT - 1_000,
       counts: false,
     });
-    await world.clock.advance(IN_FLIGHT - 1_000);
+    await world.clock.advance(IN_FLIGHT - 1_001);
+    await expect(inDoubt().run(world.reply("reply/1", "hi"))).rejects.toMatchObject({ delayMs: 1 });
+    await world.clock.advance(1);
     expect(await inDoubt().run(world.reply("reply/1", "hi"))).toBe("m_1");
   });
 
@@ -134,10 +135,10 @@ describe("a reply that is new to a restored inbox", () => {
     lostRun = undefined;
     void (await run()).run(world.reply("reply/1", "hi", died));
     await world.underWay();
-    lostRun = { ...longAgo, endedMsAgo: 1_000 };
+    lostRun = { ...longAgo, endedMsAgo: 5_000 };
     await expect((await again()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
       code: "RETRY_LATER",
-      delayMs: IN_FLIGHT - 1_000,
+      delayMs: IN_FLIGHT - 5_000,
     });
   });
 

@@ -3,7 +3,7 @@ import { ApiError, NetworkError } from "../faces/client.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import { effectCertainty } from "../faces/steps.ts";
 import { unreadable } from "../support/unreadable.ts";
-import { died, IN_FLIGHT, nothing, StepWorld } from "./step-world.ts";
+import { died, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
 
@@ -82,13 +82,9 @@ test("what was aborted is for the next run to judge", async () => {
 });
 
 describe("after an answer, no call is under way", () => {
-  const failing = (error: Error) =>
-    world.reply("reply/1", "hi", {
-      run: () => {
-        world.send("hi");
-        return Promise.reject(error);
-      },
-    });
+  const failing = (error: Error, name = "reply/1") =>
+    world.reply(name, "hi", { run: () => Promise.reject(error) });
+  const postponed = { code: "RETRY_LATER", counts: false };
 
   test.each<[string, Error]>([
     ["500", new ApiError("oops", { status: 500 })],
@@ -100,9 +96,17 @@ describe("after an answer, no call is under way", () => {
     ],
     ["one that cannot be read", new ServiceBotError("API_INVALID_RESPONSE", "not JSON")],
   ])("after %s, so the next run reconciles without a wait", async (_name, error) => {
-    await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
+    const run = () => {
+      world.send("hi");
+      return Promise.reject(error);
+    };
+    await expect((await world.begin()).run(world.reply("reply/1", "hi", { run }))).rejects.toBe(
+      error,
+    );
     expect(await (await world.again()).run(world.reply("reply/1", "hi"))).toBe("m_1");
-    expect(world.platform.size).toBe(1);
+    await expect((await world.begin()).run(failing(error, "reply/2"))).rejects.toBe(error);
+    expect(await (await world.again()).run(world.reply("reply/2", "hi"))).toBe("m_2");
+    expect(world.platform.size).toBe(2);
   });
 
   test.each([502, 503, 504])(
@@ -110,34 +114,24 @@ describe("after an answer, no call is under way", () => {
     async (status) => {
       const error = new ApiError("gateway", { status });
       await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
-      await expect((await world.again()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
-        delayMs: IN_FLIGHT,
-      });
+      const next = await world.again();
+      await expect(next.run(world.reply("reply/1", "hi"))).rejects.toMatchObject(postponed);
     },
   );
 
   test("unknown to a new process", async () => {
     const error = new ApiError("oops", { status: 500 });
     await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
-    await expect((await world.handOver()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
-      delayMs: IN_FLIGHT,
-    });
+    const next = await world.handOver();
+    await expect(next.run(world.reply("reply/1", "hi"))).rejects.toMatchObject(postponed);
   });
 
   test("until it is called anew", async () => {
     const error = new ApiError("oops", { status: 500 });
     await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
-    const anew = world.reply("reply/1", "hi", {
-      run: () => {
-        world.send("hi");
-        return Promise.reject(broke);
-      },
-      find: async () => nothing,
-    });
-    await expect((await world.again()).run(anew)).rejects.toBe(broke);
-    await expect((await world.again()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
-      delayMs: IN_FLIGHT,
-    });
+    await expect((await world.again()).run(failing(broke))).rejects.toBe(broke);
+    const next = await world.again();
+    await expect(next.run(world.reply("reply/1", "hi"))).rejects.toMatchObject(postponed);
   });
 });
 

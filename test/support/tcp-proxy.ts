@@ -50,9 +50,14 @@ export class TcpProxy {
     return new TcpProxy(server, target, rewrite);
   }
 
+  /** Refuses new connections. */
+  refuse(): void {
+    this.#open = false;
+  }
+
   /** Resets all connections and refuses new ones. */
   cut(): void {
-    this.#open = false;
+    this.refuse();
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 

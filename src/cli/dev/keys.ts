@@ -7,6 +7,7 @@ import {
   moveCursor,
 } from "node:readline";
 import { PassThrough, type Readable, type Writable } from "node:stream";
+import { trimEndOf } from "../../core/text.ts";
 import { messageOf } from "../../errors.ts";
 import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
@@ -183,7 +184,8 @@ export class Keyboard {
 
 /** Joins pasted lines, because the text is a single message. A trailing line break is the Enter key, and stays. */
 function joinLines(chunk: string): string {
-  return chunk.replace(/[\r\n]+(?=[^\r\n])/g, " ");
+  const text = trimEndOf(chunk, "\r\n");
+  return text.replace(/[\r\n]+/g, " ") + chunk.slice(text.length);
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {

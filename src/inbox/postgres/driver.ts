@@ -135,14 +135,14 @@ export class Sockets {
 
 /**
  * Returns whether an error came from the server and the connection still works. Server errors have five-character
- * codes.
+ * codes. None begins with E, as Node's codes do, such as EPIPE.
  */
 export function isOfTheServer(error: unknown): boolean {
   if (error instanceof ServiceBotError) return true;
   const code = codeOf(error);
-  // After 57P01 to 57P03, the server is stopping or starting and closes the connection. After class 08, a pooler has
-  // lost its own connection to the server.
-  return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
+  // After 57P01 to 57P05, the server closes the connection, because it stops or starts, or the session was idle for too
+  // long. After 25P03 and 25P04, a transaction was. After class 08, a pooler has lost its own connection to the server.
+  return /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) && !/^(57P|25P0[34]|08)/.test(code);
 }
 
 /** Classifies an error thrown by the driver. */

@@ -13,8 +13,9 @@ import {
   placeOf,
   storedSchema,
 } from "./open.ts";
+import { PROCESSES } from "./presence.ts";
 import { ALIVE, ALIVE_MS, readSharedReport } from "./shared.ts";
-import { notifyAll, PROCESSES } from "./wake-ups.ts";
+import { notifyAll } from "./wake-ups.ts";
 
 /**
  * Counts processes in two ways and takes the larger count. Behind a pooler, no bot holds the presence lock. A suspended

@@ -33,6 +33,7 @@ import {
   refuseTooNew,
   storedSchema,
 } from "./open.ts";
+import { Sessions } from "./presence.ts";
 import { PostgresShared } from "./shared.ts";
 import { Timers } from "./timers.ts";
 import { WakeUps } from "./wake-ups.ts";
@@ -103,6 +104,8 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     this.#states = new Gather((reads) => findStates(database, reads), MAX_STATE_READS);
     this.#wakeUps = new WakeUps({
       ...{ database, id, clock, random },
+      sessions: new Sessions({ database, id, clock, onFreed: () => this.#announceFreed() }),
+      onReconnected: () => this.announceDoubt(),
       onTopic: (topic) => this.shared.changed(topic),
       onWake: (why) => {
         this.#backlog.othersMayHaveChangedIt(why === "time");
@@ -112,6 +115,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     this.shared = new PostgresShared({
       ...{ queries: database, id },
       notify: (topic) => this.#wakeUps.notifyOf(topic),
+      register: () => this.#wakeUps.register(),
       requireUsable: () => requireUsable(database, options.url),
     });
   }
@@ -230,6 +234,14 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
     const [pending, { max }] = [await this.#backlog.recount(), this.#backlog];
     if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
+  }
+
+  /** Another instance's lanes, its timers and its turn to read the event log can be taken over. */
+  #announceFreed(): void {
+    this.#announceToAll();
+    this.announceDue(0);
+    this.shared.changed("leader");
+    this.#wakeUps.notifyOf("leader");
   }
 
   #announceToAll(): void {

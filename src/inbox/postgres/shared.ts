@@ -137,6 +137,8 @@ export interface PostgresSharedOptions {
   readonly id: string;
   /** Notifies the other instances. Never fails. */
   readonly notify: (topic: Topic) => void;
+  /** Registers this instance's session. Never fails. */
+  readonly register: () => Promise<void>;
   readonly requireUsable: Shared["requireUsable"];
 }
 
@@ -145,6 +147,7 @@ export class PostgresShared implements Shared {
   readonly requireUsable: () => Promise<void>;
   readonly #queries: Queries;
   readonly #notify: (topic: Topic) => void;
+  readonly #register: () => Promise<void>;
   readonly #listeners = new Set<Listener>();
   /**
    * All deliveries up to this number have been read. Later numbers may have gaps, because rows become visible out of
@@ -153,11 +156,12 @@ export class PostgresShared implements Shared {
   #readTo = 0;
   #readAfter = new Set<number>();
 
-  constructor({ queries, id, notify, requireUsable }: PostgresSharedOptions) {
+  constructor({ queries, id, notify, register, requireUsable }: PostgresSharedOptions) {
     this.id = id;
     this.requireUsable = requireUsable;
     this.#queries = queries;
     this.#notify = notify;
+    this.#register = register;
   }
 
   async lead(name: string, leaseMs: number, term?: number): Promise<Candidacy> {
@@ -207,6 +211,7 @@ export class PostgresShared implements Shared {
     const { host, pid, version } = details;
     const values = [this.id, host, pid, version, deliveredMsAgo ?? null];
     const [row] = await this.#queries.rows<{ readonly n: number }>(BEAT, values);
+    await this.#register();
     return row?.n ?? 1;
   }
 

@@ -7,7 +7,8 @@ import {
   type TimerOptions,
 } from "../../core/clock.ts";
 import type { Database } from "./database.ts";
-import type { Client } from "./driver.ts";
+import { type Client, isOfTheServer } from "./driver.ts";
+import { PRESENT, type Sessions } from "./presence.ts";
 import { settle } from "./session.ts";
 
 /** Default topic of a notification: lanes may be ready. */
@@ -22,27 +23,20 @@ const DEAF_POLL_INTERVAL_MS = 1_000;
 /** Minimum interval between notifications, in ms, because each notification takes a server-wide lock. */
 const NOTIFY_INTERVAL_MS = 100;
 
-/** Heartbeat interval and response time limit, in ms. Heartbeats detect a half-open connection. */
-const HEARTBEAT_INTERVAL_MS = 10_000;
+/**
+ * Interval between two looks at the other instances' sessions, in ms. A running instance can connect again within this
+ * time. The looks also detect a half-open connection.
+ */
+const LOOK_INTERVAL_MS = 1_000;
 
 /** Waits before reconnecting, in ms. */
-const RECONNECT = { baseMs: 200, maxMs: 5_000, factor: 2 };
+const RECONNECT = { baseMs: 200, maxMs: 1_000, factor: 2 };
 
 /** Waits do not keep the process alive. */
 const BACKGROUND: TimerOptions = { background: true };
 
 /** `$1` is the channel, named after the schema. `$2` is the sender's id, followed by the topic. */
 const NOTIFY = "SELECT pg_notify($1, $2)";
-
-/** Takes the presence lock. Each process with an open inbox holds it for as long as its connection exists. */
-const PRESENT = "SELECT pg_advisory_lock_shared(1936876643, hashtext($1))";
-
-/** Counts the holders of the presence lock. */
-export const PROCESSES = `
-SELECT count(*) AS n FROM pg_locks
-WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1936876643
-  AND objid = (hashtext($1)::bigint & 4294967295)::oid
-  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /** Notifies all processes that use an inbox. Never fails, because a process that misses a notification soon polls. */
 export async function notifyAll(database: Database, payload: string): Promise<void> {
@@ -55,8 +49,11 @@ export interface ListenerOptions {
   readonly id: string;
   readonly clock: Clock;
   readonly random?: Random | undefined;
+  readonly sessions: Pick<Sessions, "look" | "lost" | "register">;
   /** Called with the topic that another process sent, or with `undefined` if a notification may have been missed. */
   readonly onNotified: (topic: string | undefined) => void;
+  /** Called with a new session after the loss of another. Meanwhile, this instance may have been taken for dead. */
+  readonly onReconnected: () => void;
 }
 
 /** Listens for notifications on a separate connection, the only one that needs a session. */
@@ -66,7 +63,11 @@ export class Listener {
   #listening = false;
   /** True behind a pooler, because a pooler forwards no notifications. */
   #deaf = false;
-  #listenedBefore = false;
+  /** Name of the current session, or of the last one. `undefined` before the first. */
+  #session: string | undefined;
+  /** `undefined` without a session. */
+  #client: Client | undefined;
+  readonly #tried = Promise.withResolvers<void>();
   #loop: Promise<unknown> = Promise.resolve();
 
   constructor(options: ListenerOptions) {
@@ -80,6 +81,14 @@ export class Listener {
 
   start(): void {
     this.#loop = this.#keepListening();
+  }
+
+  /** Registers this process's session, if it can have one. Never fails, because the next look registers it too. */
+  async register(): Promise<void> {
+    await this.#tried.promise;
+    if (this.#client !== undefined) {
+      await this.#options.sessions.register(this.#client).catch(() => undefined);
+    }
   }
 
   /** Resolves once this process no longer holds the presence lock. */
@@ -101,7 +110,7 @@ export class Listener {
 
   /** Listens until the connection is lost. Resolves to true if notifications could arrive. */
   async #listen(): Promise<boolean> {
-    const { database, id, onNotified } = this.#options;
+    const { database, id, sessions, onNotified } = this.#options;
     const { signal } = this.#closing;
     const client = database.client();
     const lost = new AbortController();
@@ -118,45 +127,67 @@ export class Listener {
     };
     signal.addEventListener("abort", cutSoon, { once: true });
     try {
-      await this.#begin(client);
-      if (this.#deaf) return false;
+      const session = await this.#begin(client);
+      if (session === undefined) return false;
+      const isFirst = this.#session === undefined;
+      this.#session = session;
+      this.#client = client;
       this.#listening = true;
+      this.#tried.resolve();
       // Before the first connection, no notification can be missed, because an inbox checks for ready lanes when it
       // opens.
-      if (this.#listenedBefore) onNotified(undefined);
-      this.#listenedBefore = true;
-      await this.#beat(client, lost.signal);
+      if (!isFirst) this.#reconnected();
+      await this.#look(client, lost.signal);
       return true;
     } catch {
       return this.#listening;
     } finally {
       this.#listening = false;
+      this.#client = undefined;
+      this.#tried.resolve();
+      if (this.#session !== undefined && !signal.aborted) void sessions.lost(this.#session);
       await database.end(client);
       signal.removeEventListener("abort", cutSoon);
       leave();
     }
   }
 
-  /** Connects and takes the presence lock, unless this process closes in the meantime. */
-  async #begin(client: Client): Promise<void> {
+  /**
+   * Connects and takes the presence lock, unless this process closes in the meantime. Resolves to the session's name.
+   * `undefined` behind a pooler.
+   */
+  async #begin(client: Client): Promise<string | undefined> {
     const { schema } = this.#options.database;
     const { signal } = this.#closing;
     await client.connect();
     client.unref?.();
     signal.throwIfAborted();
     this.#deaf = (await settle(client)).isPooled;
-    if (this.#deaf) return;
+    if (this.#deaf) return undefined;
     signal.throwIfAborted();
     await client.query(`LISTEN "${schema}"`);
     signal.throwIfAborted();
-    await client.query(PRESENT, [schema]);
+    const { rows } = await client.query(PRESENT, [schema]);
+    return String(rows[0]?.["session"]);
   }
 
-  /** Sends heartbeats until one fails. */
-  #beat(client: Client, lost: AbortSignal): Promise<void> {
+  #reconnected(): void {
+    const { onNotified, onReconnected } = this.#options;
+    onNotified(undefined);
+    onReconnected();
+  }
+
+  /** Looks at the other instances' sessions until the connection fails. */
+  async #look(client: Client, lost: AbortSignal): Promise<void> {
+    const { clock, sessions } = this.#options;
     const stop = AbortSignal.any([lost, this.#closing.signal]);
-    const beat = () => client.query("SELECT 1");
-    return every(this.#options.clock, HEARTBEAT_INTERVAL_MS, beat, stop, BACKGROUND);
+    const look = () =>
+      sessions.look(client).catch((error: unknown) => {
+        // A newer version may have changed the tables. The session exists even so.
+        if (!isOfTheServer(error)) throw error;
+      });
+    await look();
+    await every(clock, LOOK_INTERVAL_MS, look, stop, BACKGROUND);
   }
 }
 
@@ -214,6 +245,11 @@ export class WakeUps {
   notifyOf(topic: string): void {
     const { database, id } = this.#options;
     void notifyAll(database, `${id} ${topic}`);
+  }
+
+  /** See {@link Listener.register}. */
+  register(): Promise<void> {
+    return this.#listener.register();
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin, InboxStats } from "../admin.ts";
 import type { Effects, StoredTimer, TimerName } from "../effects.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
-import { ABSENT } from "../restore-mark.ts";
+import { ABSENT, PROVISIONAL } from "../restore-mark.ts";
 import { shortenKey } from "../stored-text.ts";
 import { SqlAdmin } from "./admin.ts";
 import { FIND_TIMERS } from "./effects.ts";
@@ -95,7 +95,8 @@ const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
       "state = 'open', result = NULL, ref = NULL, request = $6, fence = $3, started_at = {now}",
     ),
     finishStep: change("state = 'done', result = $6, ref = $7"),
-    adoptStep: `${change("state = 'done', result = $6, ref = $7")} RETURNING 1`,
+    adoptStep: `${change(`state = 'done', result = $6, ref = $7, fence = coalesce($8, step.fence),
+      started_at = CASE WHEN $8 IS NULL THEN step.started_at ELSE {now} END`)} RETURNING 1`,
     // Keep the row. After a restore, a missing row would prove nothing.
     dropStep: change(`fence = CASE WHEN step.state = 'open' THEN ${ABSENT} ELSE step.fence END`),
     hasOther:
@@ -108,6 +109,9 @@ const statementsIn = ({ isAnyOf, locksRows, held, deliveries }: Dialect) => {
       WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
         AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`,
     claimedRefs: `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`,
+    provisional: `
+      SELECT {now} - started_at AS age FROM {schema}.step
+      WHERE ${isAnyOf("ref", "$1")} AND fence = ${PROVISIONAL}`,
     cursor: "SELECT position FROM {schema}.cursor WHERE name = $1",
     // The cursor `delivered` has the time of the last webhook delivery.
     noteDelivery: `
@@ -153,6 +157,7 @@ export abstract class SqlInbox {
   readonly #statements: ReturnType<typeof statementsIn>;
   readonly #listeners = new Set<() => void>();
   readonly #timerListeners = new Set<(inMs: number) => void>();
+  readonly #doubtListeners = new Set<() => void>();
 
   protected constructor({ store, owner, sweepPhases }: SqlInboxOptions) {
     this.#store = store;
@@ -163,7 +168,7 @@ export abstract class SqlInbox {
     this.admin = new SqlAdmin(
       store,
       (pending) => this.onDecided(pending),
-      () => this.#announceDue(0),
+      () => this.announceDue(0),
     );
   }
 
@@ -205,16 +210,23 @@ export abstract class SqlInbox {
   }
 
   /** If two steps find the same effect, one waits until the other has recorded it. */
-  reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
+  reconcileStep(
+    claim: Claim,
+    name: string,
+    result: string,
+    ref: string,
+    isProvisional = false,
+  ): Promise<ReconcileResult> {
     const { hasOther, adoptStep } = this.#statements;
     const { lockText } = this.#store.dialect;
-    const key = this.#keyOf(claim, name);
     const effect = shortenKey(ref);
+    const mark = isProvisional ? PROVISIONAL : null;
+    const values = [...this.#keyOf(claim, name), result, effect, mark];
     return this.#store.run(function* (): Script<ReconcileResult> {
       if (lockText !== undefined) yield* query(lockText, effect);
       const others = yield* query(hasOther, effect, claim.id, shortenKey(name));
       if (others.length > 0) return "taken";
-      return (yield* query(adoptStep, ...key, result, effect)).length > 0 ? "adopted" : "lost";
+      return (yield* query(adoptStep, ...values)).length > 0 ? "adopted" : "lost";
     });
   }
 
@@ -235,6 +247,13 @@ export abstract class SqlInbox {
     const rows = await this.#store.rows<{ readonly ref: string }>(claimedRefs, [stored]);
     const claimed = new Set(rows.map(({ ref }) => ref));
     return new Set(refs.filter((_, nth) => claimed.has(stored[nth] ?? "")));
+  }
+
+  async provisionalAdoptions(refs: readonly string[]): Promise<readonly number[]> {
+    const { provisional } = this.#statements;
+    const stored = refs.map(shortenKey);
+    const rows = await this.#store.rows<{ readonly age: number }>(provisional, [stored]);
+    return rows.map(({ age }) => age);
   }
 
   async cursor(name: string): Promise<string | undefined> {
@@ -286,13 +305,24 @@ export abstract class SqlInbox {
     return () => this.#timerListeners.delete(listener);
   }
 
+  onLeasesInDoubt(listener: () => void): () => void {
+    this.#doubtListeners.add(listener);
+    return () => this.#doubtListeners.delete(listener);
+  }
+
+  /** Must be called when another process may have taken over this process's leases before they expired. */
+  protected announceDoubt(): void {
+    for (const listener of this.#doubtListeners) listener();
+  }
+
   /** Must be called after the effects are committed. */
   protected announceTimers({ timers }: Effects): void {
     if (timers.length === 0) return;
-    this.#announceDue(minOf(timers.map(({ delayMs }) => delayMs)));
+    this.announceDue(minOf(timers.map(({ delayMs }) => delayMs)));
   }
 
-  #announceDue(inMs: number): void {
+  /** Must be called when a timer may be due in `inMs`. */
+  protected announceDue(inMs: number): void {
     for (const listener of this.#timerListeners) ignoreErrors(() => listener(inMs));
   }
 

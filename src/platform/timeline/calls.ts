@@ -135,8 +135,8 @@ function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
 
 /** Returns `Bearer …1f3a`, which is enough to distinguish tokens but not to use one. */
 function masked(value: string): string {
-  const [, scheme = "", secret = ""] = /^(Bearer +)?(.*)$/is.exec(value) ?? [];
-  return `${scheme}…${lastFour(secret) ?? ""}`;
+  const [scheme = ""] = /^Bearer +/i.exec(value) ?? [];
+  return `${scheme}…${lastFour(value.slice(scheme.length)) ?? ""}`;
 }
 
 function unread(headers: KeptCall["headers"]): string {

@@ -24,7 +24,8 @@ export function whyNoAnswer(error: unknown, url: URL): string {
   if (fault === "expired") return `${certificate} has expired; renew it, or check the clock`;
   if (fault === "early") return `${certificate} is not valid yet; check the clock`;
   if (hasCode(error, "EPROTO")) {
-    const [, reason = messageOf(error)] = /SSL routines:[^:]*:([^:]+)/.exec(messageOf(error)) ?? [];
+    const message = messageOf(error);
+    const [, reason = message] = message.split("SSL routines:", 2).at(1)?.split(":", 2) ?? [];
     return `${url.host} failed the TLS handshake (${reason}); is this the https port?`;
   }
   return messageOf(error);

@@ -35,7 +35,7 @@ export function createBot(options: BotOptions = {}): Bot {
   });
 
   bot.command("remind", { description: "10m TEXT reminds you" }, async (ctx) => {
-    const [, span, text] = /^(\S+)\s+(.+)$/s.exec(ctx.command.args) ?? [];
+    const [, span, text] = /^(\S+)\s+(\S.*)$/s.exec(ctx.command.args) ?? [];
     try {
       // The timer belongs to this event, so a retry of the handler does not set a second one.
       await ctx.later("remind", span ?? "", { text });

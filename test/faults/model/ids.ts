@@ -8,6 +8,11 @@ export function compareIds(a: string, b: string): number {
   return numbers[0] ? compare(BigInt(a), BigInt(b)) : compare(numberOf(a), numberOf(b));
 }
 
+/** Returns whether both ids have a prefix, or neither has. */
+export function haveOneForm(a: string, b: string): boolean {
+  return isNumber(a) === isNumber(b);
+}
+
 function numberOf(id: string): bigint {
   return BigInt(id.replace("evt_", "0x"));
 }

@@ -9,7 +9,7 @@ import type {
   StepStart,
   StoredTimer,
 } from "../../faces/inbox.ts";
-import { compareIds, compareText } from "./ids.ts";
+import { compareIds, compareText, haveOneForm } from "./ids.ts";
 import { KeptModel, type ModelEffects } from "./kept-model.ts";
 
 /** How long a suspect event is postponed while another suspect is running, in ms. */
@@ -42,8 +42,8 @@ interface ModelLane {
   /** `undefined` if the lane has no work. */
   readyAt: number | undefined;
   holder: number | undefined;
-  /** Highest id among the lane's finished events. */
-  ended: string | undefined;
+  /** The lane's last event that ended in time. */
+  ended: { readonly id: string; readonly at: number } | undefined;
 }
 
 /** The claim that the model expects, without its fence. Stores choose fences freely; they only have to grow. */
@@ -154,7 +154,7 @@ export class InboxModel {
     head.attempts += 1;
     state.readyAt = until;
     state.holder = this.claims.push({ lane, id }) - 1;
-    const late = !isOwn(head) && state.ended !== undefined && compareIds(id, state.ended) < 0;
+    const late = isLate(head, state);
     const attempt = head.attempts;
     return { lane, id, type, body, source, attempt, crashes, late, receivedAt, trace };
   }
@@ -174,7 +174,7 @@ export class InboxModel {
       lane.holder = undefined;
       lane.readyAt = this.pending(event.lane).length > 0 ? this.now : undefined;
       if (isOwn(event)) return;
-      if (lane.ended === undefined || compareIds(event.id, lane.ended) > 0) lane.ended = event.id;
+      if (!isLate(event, lane)) lane.ended = { id: event.id, at: this.now };
     });
   }
 
@@ -352,6 +352,14 @@ export class InboxModel {
 /** The bot's own events come first, and are never late. */
 function isOwn({ ord }: NewEvent): boolean {
   return ord === "";
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** An id says nothing about the order of ids of another form, nor about events that arrive a day later. */
+function isLate(event: ModelEvent, { ended }: ModelLane): boolean {
+  if (isOwn(event) || ended === undefined || !haveOneForm(event.id, ended.id)) return false;
+  return compareIds(event.id, ended.id) < 0 && event.receivedAt <= ended.at + DAY_MS;
 }
 
 function compareOrder(a: NewEvent, b: NewEvent): number {

@@ -35,6 +35,9 @@ export const short: Partial<BotSettings> = {
   databaseTimeoutMs: DATABASE_TIMEOUT_MS,
 };
 
+/** Leases last longer than the scenario, which ends only if the leases of killed instances are freed. */
+const withLongLeases: Partial<BotSettings> = { ...short, leaseMs: 120_000 };
+
 export function onCluster(
   name: string,
   faults: readonly ClusterFault[],
@@ -131,5 +134,5 @@ export function killInstances({
       },
     };
   };
-  return { ...fault, counted: "kills", settings: short, begin };
+  return { ...fault, counted: "kills", settings: withLongLeases, begin };
 }

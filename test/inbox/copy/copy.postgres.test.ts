@@ -293,6 +293,7 @@ describe("a copy is refused", () => {
     await look(place, `DELETE FROM ${place.schema}.migration WHERE version > 2`);
     await look(place, `ALTER TABLE ${place.schema}.event DROP COLUMN trace`);
     await look(place, `ALTER TABLE ${place.schema}.lane DROP COLUMN begun_at`);
+    await look(place, `ALTER TABLE ${place.schema}.instance DROP COLUMN session`);
     await look(place, `DROP TABLE ${place.schema}.state, ${place.schema}.timer`);
     await copy();
     await (await PostgresInbox.open(place)).close();

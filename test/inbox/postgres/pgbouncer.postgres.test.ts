@@ -5,6 +5,7 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { ManualClock } from "../../faces/testing.ts";
 import { first } from "../../support/first.ts";
 import { messages } from "../../support/inbox-events.ts";
+import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, reusedPlace, through } from "../../support/postgres/open.ts";
 import { PgBouncer, whyNoPgBouncer } from "../../support/postgres/pgbouncer.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
@@ -45,6 +46,11 @@ describe.skipIf(reason !== undefined)("behind PgBouncer in transaction mode", ()
       expect(calls).toBe(seconds);
     }
     expect(proxy.made).toBe(2);
+    // Without a session, other instances cannot find out that this one has ended, so its leases have to expire.
+    await bot.shared.beat({ host: "h", pid: 1, version: "1.0.0" }, undefined);
+    expect(await look(place, `SELECT session FROM ${place.schema}.instance`)).toEqual([
+      { session: null },
+    ]);
     expect(await bot.put(messages("1"), "webhook")).toMatchObject({ stored: ["1"] });
     const claim = first(await bot.claim(1, 30_000));
     await bot.beginStep(claim, "s", "r");

@@ -37,6 +37,7 @@ async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
   await inbox.beginStep(claim, "s", "");
   await inbox.finishStep(claim, "s", "1", "m_1");
   await inbox.claimedRefs(["m_1"]);
+  await inbox.provisionalAdoptions(["m_1"]);
   await inbox.complete(claim);
 }
 

@@ -1,0 +1,74 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { Platform } from "../faces/platform.ts";
+import { emptyPlace, type Place } from "../support/postgres/open.ts";
+import { TestProcess } from "../support/process.ts";
+import { runPlatform } from "../support/running-bot.ts";
+
+const BOT = fileURLToPath(new URL("./patient-bot.ts", import.meta.url));
+
+async function scene(env: Record<string, string> = {}) {
+  const platform = await runPlatform({ retryIntervalMs: 100 });
+  const place = await emptyPlace();
+  const start = () => startBot(platform, place, env);
+  const write = (text: string) => platform.control.act({ type: "dm.message", from: "ada", text });
+  const isSaid = (text: string) => (entry: { readonly text?: string | undefined }) =>
+    entry.text === `re: ${text}`;
+  const said = (text: string) => platform.waitFor("api", isSaid(text));
+  const { conversationId = "" } = write("hello");
+  const answers = () =>
+    platform.control
+      .messages(conversationId)
+      .filter(({ fromBot }) => fromBot)
+      .map(({ text }) => text);
+  return { platform, start, write, said, isSaid, answers };
+}
+
+function startBot(platform: Platform, place: Place, env: Record<string, string>): TestProcess {
+  return new TestProcess([BOT], {
+    bareEnv: true,
+    env: {
+      ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: platform.apiKey },
+      ...{ SERVICE_WEBHOOK_SECRET: platform.webhookSecret, START_FROM: "oldest" },
+      ...{ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema, PORT: "0" },
+      ...{ POLL_INTERVAL_MS: "50", AUDIT_INTERVAL_MS: "100", ...env },
+    },
+  });
+}
+
+describe("after kill -9 in the middle of a reply, whose lease would last for an hour", () => {
+  test("the same bot, started again, adopts the reply and answers the next message", async () => {
+    const { platform, start, write, said, isSaid, answers } = await scene();
+    const first = start();
+    await said("hello");
+    // The platform has the reply, but the bot has not received the response.
+    platform.onTimeline((entry) => {
+      if (entry.kind === "api" && isSaid("one")(entry)) first.kill("SIGKILL");
+    });
+    write("one");
+    await first.exited;
+    write("two");
+    const next = start();
+    await said("two");
+    expect(answers()).toEqual(["re: hello", "re: one", "re: two"]);
+    next.kill("SIGTERM");
+    await next.exited;
+  });
+
+  test("another instance takes over the conversation and the event log", async () => {
+    const { platform, start, write, said, isSaid, answers } = await scene({ DELIVERY: "polling" });
+    const first = start();
+    await said("hello");
+    const other = start();
+    await other.message("ready");
+    // Only the first instance reads the log. Either instance may reply.
+    platform.onTimeline((entry) => {
+      if (entry.kind === "api" && isSaid("one")(entry)) first.kill("SIGKILL");
+    });
+    write("one");
+    await first.exited;
+    write("two");
+    await said("two");
+    expect(answers()).toEqual(["re: hello", "re: one", "re: two"]);
+  });
+});
