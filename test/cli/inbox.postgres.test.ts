@@ -86,7 +86,7 @@ describe("service-bot inbox on PostgreSQL", () => {
     writeFileSync(join(folder, "1.db"), "");
     const taken = await inbox("backup", "2.db");
     expect(taken.code).toBe(1);
-    expect(taken.err).toMatch(/pg_dump.*docs\/.*backup\.md/s);
+    expect(taken.err).toMatch(/pg_dump.*operate\/backup\.html/s);
     expect((await inbox("restore", "1.db")).err).toMatch(/pg_restore.*--in-place/s);
     const marked = await inbox("restore", "--in-place");
     expect(marked).toMatchObject({ code: 0, err: "" });
