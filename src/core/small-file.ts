@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { parseEnv } from "node:util";
 
 /** Maximum size of a configuration file, in bytes. A larger file is a mistake, such as a link to a device. */
@@ -14,6 +14,10 @@ export function readSmallFile(path: string): string {
   const bytes = Buffer.alloc(MAX_BYTES + 1);
   const file = openSync(path, "r");
   try {
+    // The error of the first read would not contain the path.
+    if (fstatSync(file).isDirectory()) {
+      throw Object.assign(new Error(`EISDIR: ${path} is a directory`), { code: "EISDIR" });
+    }
     let length = 0;
     for (let read = -1; read !== 0 && length <= MAX_BYTES; length += read) {
       read = readSync(file, bytes, length, bytes.length - length, null);

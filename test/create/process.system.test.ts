@@ -117,6 +117,7 @@ async function freshClone(clone: string): Promise<string> {
     "create-bot.js",
     "package.json",
     "src/core",
+    "src/errors.ts",
     "src/create",
     "templates",
     "scripts",

@@ -9,7 +9,8 @@ describe("a read-only directory", () => {
   test("ends the run with 1 and the remedy, and nothing is written", async () => {
     const cwd = await temporaryDirectory();
     await chmod(cwd, 0o755);
-    for (const path of ["create-bot.js", "package.json", "src/core", "src/create", "templates"]) {
+    const sources = ["src/core", "src/create", "src/errors.ts"];
+    for (const path of ["create-bot.js", "package.json", ...sources, "templates"]) {
       await cp(join(root, path), join(cwd, "clone", path), { recursive: true });
     }
     await mkdir(join(cwd, "closed"), { mode: 0o555 });
