@@ -9,13 +9,20 @@ import fs, {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { attachInbox, markFile, restoreFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
+import {
+  attachInbox,
+  backUpFile,
+  markFile,
+  restoreFile,
+  SqliteInbox,
+} from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { listenTo } from "../support/channels.ts";
 import { messages } from "../support/inbox-events.ts";
@@ -137,6 +144,71 @@ describe.each(accidents)("%s", (_, lost, act) => {
     await expect(inbox.ping()).rejects.toMatchObject(isLost(lost));
     await expect(inbox.measure()).rejects.toMatchObject(isLost(lost));
     expect(new Set(failures)).toEqual(new Set(["file_lost"]));
+  });
+});
+
+describe("a path with symbolic links", () => {
+  test.each([
+    ["file", "link.db"],
+    ["folder", "link/bot.db"],
+  ])("to the %s leads a first start to the target, and its loss is named", async (kind, name) => {
+    mkdirSync(folder);
+    const target = kind === "file" ? file : folder;
+    const link = join(folder, "..", kind === "file" ? name : "link");
+    symlinkSync(target, link);
+    const inbox = open(join(folder, "..", name));
+    await inbox.put(messages("1"), "webhook");
+    rmSync(link);
+    await clock.advance(1_000);
+    const problem = { message: expect.stringContaining(join(folder, "..", name)) };
+    expect(inbox.problem).toMatchObject(problem);
+    await expect(inbox.put(messages("2"), "webhook")).rejects.toMatchObject(problem);
+    symlinkSync(target, link);
+    await clock.advance(1_000);
+    expect(inbox.problem).toBeUndefined();
+  });
+});
+
+describe("a database overwritten by a copy of the same run", () => {
+  /** Checkpoints the WAL as a busy bot does. */
+  async function checkpoint(): Promise<void> {
+    const other = new DatabaseSync(file);
+    other.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    await clock.advance(1_000);
+    await clock.advance(1_000);
+  }
+
+  test.each([
+    ["backup", (to: string) => backUpFile(file, to)],
+    ["copy", (to: string) => copyFileSync(file, to)],
+  ])("is named if the copy is a %s", async (_, make) => {
+    const inbox = open();
+    await inbox.put(messages("1"), "webhook");
+    await checkpoint();
+    const copy = join(folder, "copy.db");
+    await make(copy);
+    await inbox.put(messages("2"), "webhook");
+    await checkpoint();
+    expect(inbox.problem).toBeUndefined();
+    overwrite(copy, file);
+    await clock.advance(1_000);
+    await expect(inbox.put(messages("3"), "webhook")).rejects.toMatchObject(isLost("bot.db"));
+  });
+
+  test("is not combined with the WAL of the killed bot", async () => {
+    const holder = spawn(process.execPath, [HOLDER, file]);
+    onTestFinished(() => void holder.kill("SIGKILL"));
+    await once(holder.stdout, "data");
+    const copy = join(folder, "copy.db");
+    await backUpFile(file, copy);
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+    overwrite(copy, file);
+    expect(() => open()).toThrow(inboxLost);
+    expect(() => attachInbox(file)).toThrow(inboxLost);
+    markFile(file, { at: START });
+    expect(readdirSync(folder).filter((name) => /\.before-\w+-wal$/.test(name))).toHaveLength(1);
+    expect(await idsAfterRestart()).toEqual(["1"]);
   });
 });
 

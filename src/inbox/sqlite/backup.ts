@@ -5,6 +5,7 @@ import { messageOf, ServiceBotError } from "../../errors.ts";
 import { countContents, type InboxContents, refuseMarked } from "../sql/marks.ts";
 import { openExisting, requireInbox } from "./open.ts";
 import { placeFile, refuseToReplace } from "./place-file.ts";
+import { backupStamp, setStamp } from "./stamps.ts";
 import { dialect, execute } from "./store.ts";
 import { asStoreError } from "./store-error.ts";
 
@@ -98,6 +99,7 @@ export function settle(
     db.pragma("synchronous = FULL");
     const contents = examine(db, name);
     change(db);
+    setStamp(db, backupStamp());
     db.pragma("journal_mode = DELETE");
     return contents;
   } catch (error) {

@@ -8,6 +8,7 @@ import { timestamp } from "./exchange.ts";
 import type { FileProblem, FileWatch } from "./file-watch.ts";
 import { inodeOf, SAVED, writeHolder } from "./holder.ts";
 import { MIN_FREE_BYTES } from "./intake.ts";
+import { syncFolder } from "./lock.ts";
 import { placeFile } from "./place-file.ts";
 
 export interface FileRescueOptions {
@@ -36,6 +37,7 @@ export class FileRescue {
     this.#options = options;
     this.#inodes = { database: inodeOf(path), wal: inodeOf(`${path}-wal`) };
     this.#record(false);
+    syncFolder(dirname(path));
     watch.onChange((problem) => this.#react(problem));
   }
 
@@ -99,6 +101,7 @@ export class FileRescue {
       writeHolder(path, {
         ...this.#inodes,
         database,
+        stamps: watch.stamps,
         problem,
         isOverwritten,
         saved: this.#saved,

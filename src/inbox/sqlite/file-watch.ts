@@ -1,8 +1,8 @@
-import { randomInt } from "node:crypto";
-import { fstatSync, readSync, statSync } from "node:fs";
+import { fstatSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
+import { firstStamp, nextStamp, readStamp, type Stamps, setStamp } from "./stamps.ts";
 
 /** A problem with an inbox's files, which lasts until an operator solves it. */
 export interface FileProblem {
@@ -19,6 +19,8 @@ export interface FileProblem {
 
 export interface FileWatchOptions {
   readonly db: Database;
+  /** Configured path of the database. It may contain symbolic links, which another program may change. */
+  readonly file: string;
   /** Path of the database, without symbolic links. */
   readonly path: string;
   /** Path of the lock file. */
@@ -45,12 +47,6 @@ const USE_COPY = "Stop the bot, and move the copy that it saved (….saved-…) 
 const RESTORE =
   "Stop the bot, and restore a backup with `npx service-bot inbox restore BACKUP --move-old`.";
 
-/** Position and size of the application id in a database. */
-const STAMP = { at: 68, bytes: 4 } as const;
-
-/** Exclusive limit of an application id, which is a signed number of 32 bits. */
-const MAX_STAMP = 2 ** 31;
-
 /** Sizes in a WAL, in bytes. */
 const WAL_HEADER = 32;
 const FRAME_HEADER = 24;
@@ -65,9 +61,11 @@ export class FileWatch {
   readonly #handle: number;
   readonly #files: readonly WatchedFile[];
   readonly #pageBytes: number;
-  readonly #buffer = Buffer.alloc(STAMP.bytes);
-  readonly #stamp = randomInt(1, MAX_STAMP);
-  /** Stamp in the database. It changes to this process's stamp with a checkpoint. */
+  /** Stamps that the database may have after this process has ended. */
+  readonly stamps: Stamps;
+  /** Newest stamp of this process. */
+  #stamp: number;
+  /** Stamp in the database file. It changes to the newest stamp with a checkpoint. */
   #stampInFile: number | undefined;
   #overwritten: FileProblem | undefined;
   #problem: FileProblem | undefined;
@@ -75,15 +73,21 @@ export class FileWatch {
   readonly #bot: object | undefined;
 
   /** @throws if a file is missing */
-  constructor({ db, path, lock, handle, bot }: FileWatchOptions) {
+  constructor({ db, file, path, lock, handle, bot }: FileWatchOptions) {
     this.#db = db;
     this.#path = path;
     this.#handle = handle;
     this.#bot = bot;
     this.#pageBytes = Number(db.pragma("page_size", { simple: true }));
     const beside = [`${path}-wal`, `${path}-shm`, lock];
-    this.#files = [identify(path, "database"), ...beside.map((each) => identify(each, "beside"))];
-    this.#stampInFile = this.#readStamp();
+    const names = new Set([path, file]);
+    this.#files = [
+      ...Array.from(names, (each) => identify(each, "database")),
+      ...beside.map((each) => identify(each, "beside")),
+    ];
+    this.#stampInFile = readStamp(handle);
+    this.#stamp = firstStamp();
+    this.stamps = { inFile: this.#stampInFile, first: this.#stamp };
   }
 
   /** `undefined` while the files are in order. */
@@ -104,7 +108,19 @@ export class FileWatch {
 
   /** Marks the database as this process's. An older copy of the database has another mark. */
   stamp(): void {
-    this.#db.pragma(`application_id = ${this.#stamp}`);
+    setStamp(this.#db, this.#stamp);
+  }
+
+  /** True once a checkpoint has copied the newest stamp to the file. A copy of the file then has that stamp too. */
+  get isStampOld(): boolean {
+    return this.#db.pragma("application_id", { simple: true }) === this.#stampInFile;
+  }
+
+  /** Replaces an old stamp. */
+  renewStamp(): void {
+    if (!this.isStampOld) return;
+    this.#stamp = nextStamp(this.#stamp);
+    this.stamp();
   }
 
   /** Calls `listener` with each new problem, and with `undefined` once the files are in order again. */
@@ -149,7 +165,7 @@ export class FileWatch {
   }
 
   #findOverwritten(): FileProblem | undefined {
-    const stamp = this.#readStamp();
+    const stamp = readStamp(this.#handle);
     if (stamp !== this.#stamp && stamp !== this.#stampInFile) {
       return overwritten(this.#path, "overwritten");
     }
@@ -157,11 +173,6 @@ export class FileWatch {
     // A checkpoint by another process may truncate the WAL between two reads.
     const isCut = this.#isWalCut() && this.#isWalCut();
     return isCut ? overwritten(`${this.#path}-wal`, "truncated") : undefined;
-  }
-
-  #readStamp(): number | undefined {
-    const length = readSync(this.#handle, this.#buffer, 0, STAMP.bytes, STAMP.at);
-    return length < STAMP.bytes ? undefined : this.#buffer.readInt32BE();
   }
 
   #isWalCut(): boolean {

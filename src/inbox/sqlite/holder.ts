@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ServiceBotError } from "../../errors.ts";
+import { hasStampOf, type Stamps } from "./stamps.ts";
 
 /**
  * Record of the last bot that had an inbox open. It outlives the bot, so that the next bot and `service-bot` notice if
@@ -11,6 +12,8 @@ export interface Holder {
   readonly database: string | undefined;
   /** Inode of the WAL. */
   readonly wal: string | undefined;
+  /** Absent in the record of an earlier version. */
+  readonly stamps?: Stamps | undefined;
   /** Last problem that the bot found with its files. `undefined` if they were at their paths. */
   readonly problem?: string | undefined;
   /** True if another program wrote to the database. Its contents may then be a mixture of two inboxes. */
@@ -31,7 +34,8 @@ export function holderOf(path: string): string {
 
 export function writeHolder(path: string, holder: Holder): void {
   const draft = `${holderOf(path)}.part`;
-  writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  // After a power loss, an earlier bot's record would not match the database.
+  writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600, flush: true });
   renameSync(draft, holderOf(path));
 }
 
@@ -71,7 +75,9 @@ export function findLoss(
   const holder = readHolder(path);
   if (isServed && holder?.problem !== undefined) return lost(holder.problem);
   if (sizeOf(path) > 0) {
-    return holder === undefined || isSame(path, holder) ? undefined : lost(replaced(path));
+    if (holder === undefined) return undefined;
+    const isFit = isSame(path, holder) && (isServed || !hasOtherContents(path, holder));
+    return isFit ? undefined : lost(replaced(path));
   }
   // The first start creates an empty database before the lock.
   const isLockTrace = inodeOf(path) === undefined && inodeOf(lock) !== undefined;
@@ -82,11 +88,18 @@ export function findLoss(
   return traces.length === 0 ? undefined : lost(missing(path, traces, isServed));
 }
 
-function isSame(path: string, { isOverwritten, ...holder }: Holder): boolean {
-  if (isOverwritten) return false;
+function isSame(path: string, holder: Holder): boolean {
+  if (holder.isOverwritten) return false;
   const database = inodeOf(path);
   if (database === holder.database || database === holder.saved) return true;
   return holder.problem === undefined && (holder.isClosed === true || !hasWalOf(holder, path));
+}
+
+/** Returns true if the last bot's WAL is there, but another program has overwritten the bot's database. */
+function hasOtherContents(path: string, holder: Holder): boolean {
+  const { stamps, database } = holder;
+  if (stamps === undefined || inodeOf(path) !== database || !hasWalOf(holder, path)) return false;
+  return sizeOf(`${path}-wal`) > 0 && !hasStampOf(path, stamps);
 }
 
 function hasWalOf({ wal }: Holder, path: string): boolean {
@@ -96,7 +109,8 @@ function hasWalOf({ wal }: Holder, path: string): boolean {
 /** Returns true if the WAL beside the database belongs to another one. SQLite would apply it to the database. */
 export function hasForeignWal(path: string): boolean {
   const holder = readHolder(path);
-  return holder !== undefined && inodeOf(path) !== holder.database && hasWalOf(holder, path);
+  if (holder === undefined || !hasWalOf(holder, path)) return false;
+  return inodeOf(path) !== holder.database || hasOtherContents(path, holder);
 }
 
 function missing(path: string, traces: readonly string[], isServed: boolean): string {

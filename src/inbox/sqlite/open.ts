@@ -93,7 +93,7 @@ function openOnDisk(file: string, bot: object | undefined): OpenFile {
     prepare(db, file);
     const wal = new WalSync(db);
     opened.push(() => wal.close());
-    const watch = new FileWatch({ db, path, lock: lock.name, handle, bot });
+    const watch = new FileWatch({ db, file, path, lock: lock.name, handle, bot });
     return { db, disk: { path, wal, watch, restore }, close };
   } catch (error) {
     close();
@@ -114,7 +114,7 @@ function prepareFirstStart(file: string): void {
   makeFolder(dirname(file));
   const isFirst = !existsSync(lockOf(file));
   if (isFirst && findLoss(canonical(file), lockOf(file), false) === undefined)
-    makePrivateFile(file);
+    makePrivateFile(canonical(file));
 }
 
 /**

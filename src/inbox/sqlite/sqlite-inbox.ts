@@ -261,13 +261,21 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   #tick(): void {
     this.#tickLater();
-    ifReadable(() => this.#file.disk?.watch.examine());
+    ifReadable(() => this.#examine());
     ifReadable(() => this.#others.look(this.#recount));
     if (!this.#group.hasUnsynced) return;
     // The next tick tries again. The next outcome reports the failure.
     void this.#intake
       .write((now) => this.#lanes.write(LANES_PER_WRITE, now))
       .catch(() => undefined);
+  }
+
+  #examine(): void {
+    const watch = this.#file.disk?.watch;
+    watch?.examine();
+    if (watch?.isStampOld !== true) return;
+    // The next tick tries again.
+    void this.#intake.write(() => watch.renewStamp(), OUTCOME).catch(() => undefined);
   }
 
   readonly #recount = (): void => {
