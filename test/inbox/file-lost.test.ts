@@ -15,6 +15,7 @@ import fs, {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   attachInbox,
@@ -78,6 +79,14 @@ function overwrite(from: string, to: string): void {
   copyFileSync(from, to);
 }
 
+/** Restores as the `sqlite3` shell does: SQLite writes the other contents to the WAL. */
+function restoreOver(copy: string): void {
+  const backup = new Sqlite(copy);
+  const other = new Sqlite(file);
+  other.pragma(`application_id = ${backup.pragma("application_id", { simple: true })}`);
+  for (const db of [backup, other]) db.close();
+}
+
 function emptyFolder(): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
 }
@@ -105,6 +114,7 @@ const accidents: readonly (readonly [what: string, lost: string, act: (copy: str
     },
   ],
   ["a database overwritten in its place", "bot.db", (copy) => overwrite(copy, file)],
+  ["a database restored in its place with SQLite", "bot.db", (copy) => restoreOver(copy)],
   ["an emptied database", "bot.db", () => truncateSync(file, 0)],
   ["a removed WAL", "bot.db-wal", () => rmSync(`${file}-wal`)],
   [
@@ -172,8 +182,9 @@ describe("a path with symbolic links", () => {
 describe("a database overwritten by a copy of the same run", () => {
   /** Checkpoints the WAL as a busy bot does. */
   async function checkpoint(): Promise<void> {
-    const other = new DatabaseSync(file);
-    other.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    const other = new Sqlite(file);
+    other.pragma("wal_checkpoint(PASSIVE)");
+    other.close();
     await clock.advance(1_000);
     await clock.advance(1_000);
   }

@@ -113,7 +113,7 @@ export class FileWatch {
 
   /** True once a checkpoint has copied the newest stamp to the file. A copy of the file then has that stamp too. */
   get isStampOld(): boolean {
-    return this.#db.pragma("application_id", { simple: true }) === this.#stampInFile;
+    return this.#newestStamp() === this.#stampInFile;
   }
 
   /** Replaces an old stamp. */
@@ -166,13 +166,20 @@ export class FileWatch {
 
   #findOverwritten(): FileProblem | undefined {
     const stamp = readStamp(this.#handle);
-    if (stamp !== this.#stamp && stamp !== this.#stampInFile) {
+    const own: readonly unknown[] = [this.#stamp, this.#stampInFile];
+    // A restore with SQLite itself reaches the file only with the next checkpoint.
+    if (!own.includes(stamp) || !own.includes(this.#newestStamp())) {
       return overwritten(this.#path, "overwritten");
     }
     this.#stampInFile = stamp;
     // A checkpoint by another process may truncate the WAL between two reads.
     const isCut = this.#isWalCut() && this.#isWalCut();
     return isCut ? overwritten(`${this.#path}-wal`, "truncated") : undefined;
+  }
+
+  /** Returns the stamp in the WAL, or in the file if the WAL has none. */
+  #newestStamp(): unknown {
+    return this.#db.pragma("application_id", { simple: true });
   }
 
   #isWalCut(): boolean {
