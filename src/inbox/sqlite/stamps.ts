@@ -22,8 +22,8 @@ const STAMPS = 2 ** 20;
 /** An application id is a signed number of 32 bits. Run 0 stands for backups. */
 const RUNS = 2 ** 11;
 
-/** Handles by inode. They stay open, because closing one releases the locks of the process's other handles. */
-const handles = new Map<bigint, number>();
+/** Handles by device and inode. They stay open, because closing one releases the locks of the process's other handles. */
+const handles = new Map<string, number>();
 
 export function firstStamp(): number {
   return randomInt(1, RUNS) * STAMPS + randomInt(STAMPS);
@@ -50,9 +50,10 @@ export function readStamp(handle: number): number | undefined {
 
 /** Returns whether a file can be the one that the bot with these stamps had open. */
 export function hasStampOf(path: string, { inFile, first }: Stamps): boolean {
-  const { ino } = statSync(path, { bigint: true });
-  const handle = handles.get(ino) ?? openSync(path, "r");
-  handles.set(ino, handle);
+  const { dev, ino } = statSync(path, { bigint: true });
+  const file = `${dev}:${ino}`;
+  const handle = handles.get(file) ?? openSync(path, "r");
+  handles.set(file, handle);
   const stamp = readStamp(handle);
   return stamp !== undefined && (stamp === inFile || runOf(stamp) === runOf(first));
 }
