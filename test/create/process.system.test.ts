@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ERRORS_SOURCE } from "../faces/files.ts";
 import { nodeOlderThanBots } from "../support/older-node.ts";
 import { everythingIn, root, temporaryDirectory } from "./harness.ts";
 
@@ -117,7 +118,7 @@ async function freshClone(clone: string): Promise<string> {
     "create-bot.js",
     "package.json",
     "src/core",
-    "src/errors.ts",
+    relative(root, ERRORS_SOURCE),
     "src/create",
     "templates",
     "scripts",

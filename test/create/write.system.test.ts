@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { chmod, cp, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ERRORS_SOURCE } from "../faces/files.ts";
 import { everythingIn, root, temporaryDirectory } from "./harness.ts";
 
 describe("a read-only directory", () => {
@@ -9,7 +10,7 @@ describe("a read-only directory", () => {
   test("ends the run with 1 and the remedy, and nothing is written", async () => {
     const cwd = await temporaryDirectory();
     await chmod(cwd, 0o755);
-    const sources = ["src/core", "src/create", "src/errors.ts"];
+    const sources = ["src/core", "src/create", relative(root, ERRORS_SOURCE)];
     for (const path of ["create-bot.js", "package.json", ...sources, "templates"]) {
       await cp(join(root, path), join(cwd, "clone", path), { recursive: true });
     }

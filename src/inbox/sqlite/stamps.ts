@@ -22,7 +22,7 @@ const STAMPS = 2 ** 20;
 /** An application id is a signed number of 32 bits. Run 0 stands for backups. */
 const RUNS = 2 ** 11;
 
-/** Handles by device and inode. They stay open, because closing one releases the locks of the process's other handles. */
+/** Handles by device and inode. They stay open, because closing one releases the process's locks on the file. */
 const handles = new Map<string, number>();
 
 export function firstStamp(): number {
