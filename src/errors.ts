@@ -154,7 +154,7 @@ export class ConfigError extends ServiceBotError {
  * counts unless `counts` is false. A handler that always throws with `counts: false` never finishes the event.
  */
 export class RetryLater extends ServiceBotError {
-  override readonly name = "RetryLater";
+  override readonly name: string = "RetryLater";
   /** Milliseconds, from 0 to 365 days. */
   readonly delayMs: number;
   /** Whether the run counts as an attempt. */
@@ -187,6 +187,9 @@ export class RetryLater extends ServiceBotError {
 
 /** Thrown to postpone an event that the loop guard holds back. The guard logs a single warning for all such events. */
 export class LoopHeld extends RetryLater {
+  /** The inbox recognizes the wait by this name. */
+  override readonly name = "LoopHeld";
+
   /** @param delayMs milliseconds, from 0 to 365 days */
   constructor(delayMs: number) {
     super(

@@ -157,7 +157,10 @@ test("two bots in one conversation are held back with one warning, and a user st
   await second.start({ standalone: false });
   onTestFinished(() => second.stop());
   platform.control.saveWebhook({ url: `${second.url}/webhook` }, "other");
-  const isHeld = async (bot: Bot) => (await bot.inbox.stats()).pending > 0;
+  const waitsIn = async (bot: Bot) => {
+    const { events } = await bot.inbox.list({ state: "pending" });
+    return events.map(({ wait }) => wait?.reason);
+  };
   const { conversationId = "" } = platform.control.act({
     type: "dm.message",
     from: "other",
@@ -168,7 +171,8 @@ test("two bots in one conversation are held back with one warning, and a user st
   // Each bot replies to 30 of the other bot's messages.
   await platform.waitFor("event", () => messages().length >= 61);
   await Promise.all([first.bot.idle(), second.idle()]);
-  expect([await isHeld(first.bot), await isHeld(second)]).toContain(true);
+  const waits = [await waitsIn(first.bot), await waitsIn(second)];
+  expect(waits.flat()).toEqual(["loop_guard"]);
   platform.control.act({ type: "dm.message", from: "ada", text: "hello" });
   await platform.waitFor("api", ({ text }) => text === "Hi Ada! You wrote: hello");
   expect(messages()).toHaveLength(61);
