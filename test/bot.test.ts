@@ -502,6 +502,43 @@ test("the log contains neither secrets nor messages", async () => {
   }
 });
 
+test.each<[string, (bot: Bot, fail: (text: string) => never) => void]>([
+  [
+    "a command's arguments",
+    (bot, fail) => void bot.command("note", ({ command }) => fail(command.args)),
+  ],
+  ["a match's input", (bot, fail) => void bot.hears(/^.note/, ({ match }) => fail(match.input))],
+  [
+    "a match's group",
+    (bot, fail) => void bot.hears(/note (.*)/, ({ match }) => fail(`${match[1]}`)),
+  ],
+  [
+    "the full text",
+    (bot, fail) => void bot.on("dm.message", async (ctx) => fail(await ctx.text())),
+  ],
+])(
+  "an error that quotes %s does not show it, in the log and in the inbox",
+  async (_name, register) => {
+    const platform = await runPlatform();
+    const canary = `the canary ${"sings ".repeat(100)}at midnight`;
+    const fail = (text: string): never => {
+      throw new Error(`failed on ${text}`);
+    };
+    const { bot, log } = await runBot(platform, (b) => register(b, fail));
+    const { events } = platform.control.act({
+      type: "dm.message",
+      from: "ada",
+      text: `/note ${canary}`,
+    });
+    await expect.poll(() => log.text()).toContain("failed on");
+    const { history } = await bot.inbox.show(`${events[0]?.id}`);
+    for (const shown of [log.text(), history[0]?.error]) {
+      expect(shown).toContain("failed on [redacted]");
+      expect(shown).not.toMatch(/sings|midnight/);
+    }
+  },
+);
+
 test("a bot whose disk is nearly full answers deliveries with 503, and stays alive", async () => {
   const platform = await runPlatform();
   const { bot, log } = await runBot(platform, answersMessages, {

@@ -4,6 +4,7 @@ import { minOf } from "../core/extremes.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
+import type { AnyEvent } from "../events/types.ts";
 import type { Claim, ClaimRooms } from "../inbox/inbox.ts";
 import { traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Steps, type StepsOptions } from "../steps/steps.ts";
@@ -21,7 +22,7 @@ import {
   recordOutcome,
   stopping,
 } from "./outcome.ts";
-import { RecentEvents } from "./recent-events.ts";
+import { type ClaimedEvent, RecentEvents } from "./recent-events.ts";
 import { Abort, Run, type RunOptions } from "./run.ts";
 
 export interface LanesOptions
@@ -74,10 +75,7 @@ export class Lanes {
 
   /** Returns the texts that users wrote in one event, or in all recent ones. `undefined` if the event is not recent. */
   textsOf(event: string | undefined): readonly string[] | undefined {
-    return this.#recent.textsOf(
-      event,
-      [...this.#running].map(({ claim }) => claim),
-    );
+    return this.#recent.textsOf(event, [...this.#running]);
   }
 
   /** Aborts every run and every later claim, because the events have moved to another inbox. No outcome is recorded. */
@@ -137,6 +135,7 @@ export class Lanes {
           return;
         }
         run.claim = next;
+        run.event = undefined;
         run.abort = this.#abortBefore(next);
         run.hasPlace = this.limits.enter(next.type);
         // This process has claimed the lane again, for a run that waits until this run has ended.
@@ -177,7 +176,7 @@ export class Lanes {
       const ended = new EndedRun(claim, result, ms, mayContinue, work);
       return await recordOutcome(ended, this.#outcomeOptions);
     } finally {
-      this.#recent.add(claim);
+      this.#recent.add(run);
       if (run.hasPlace) this.limits.leave(claim.type);
     }
   }
@@ -206,6 +205,7 @@ export class Lanes {
     try {
       if (abort.aborted) throw abort.reason;
       run = new Run(claim, abort, this.#runOptionsFor(claim));
+      lane.event = run.event;
       if (claim.attempt > maxAttempts) throw crashed(claim, maxAttempts);
       const effects = await run.execute();
       return { outcome: { kind: "done", effects, skipped: run.skipped }, event: run.event };
@@ -280,10 +280,11 @@ export class Lanes {
   }
 }
 
-class LaneRun implements Linked<LaneRun> {
+class LaneRun implements Linked<LaneRun>, ClaimedEvent {
   previous: LaneRun | undefined;
   next: LaneRun | undefined;
   claim: Claim;
+  event: AnyEvent | undefined;
   abort: Abort;
   /** True if the event occupies one of its type's slots. */
   hasPlace: boolean;

@@ -102,10 +102,27 @@ function readType(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Returns the texts in an event that users wrote. They must not appear in logs, errors or dead letters. */
+/** Texts that handlers got in another form than the event has them, such as a message's full text. */
+const givenTexts = new WeakMap<AnyEvent, readonly string[]>();
+
+/** Notes texts that a handler gets, because its errors may quote them. */
+export function noteTexts(event: AnyEvent, texts: readonly string[]): void {
+  givenTexts.set(event, [...(givenTexts.get(event) ?? []), ...texts]);
+}
+
+/** Returns the total length of the noted texts, in characters. */
+export function notedLength(event: AnyEvent): number {
+  return givenTexts.get(event)?.reduce((sum, { length }) => sum + length, 0) ?? 0;
+}
+
+/**
+ * Returns the texts in an event that users wrote, and those that handlers got. They must not appear in logs, errors or
+ * dead letters.
+ */
 export function textsOf(event: AnyEvent): string[] {
   const { excerpt, data }: Readonly<Record<string, unknown>> = { ...event.payload };
-  const texts = typeof excerpt === "string" ? [excerpt] : [];
+  const given = givenTexts.get(event) ?? [];
+  const texts = typeof excerpt === "string" ? [excerpt, ...given] : [...given];
   // A timer's data often contains text that a user wrote.
   return isOwn(event.type) ? [...texts, ...textsIn(data)] : texts;
 }

@@ -27,6 +27,7 @@ import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
 import { conversationOf } from "../events/lane.ts";
+import { noteTexts } from "../events/parse.ts";
 import type {
   AnyEvent,
   CronEvent,
@@ -387,7 +388,11 @@ class Reads {
 
   readonly message: Context["message"] = () => {
     const { event, signal } = this.#job;
-    this.#message ??= contextCall(() => readMessage(this.#client, event, signal));
+    this.#message ??= contextCall(async () => {
+      const message = await readMessage(this.#client, event, signal);
+      if (message !== undefined) noteTexts(event, [message.text]);
+      return message;
+    });
     return this.#message;
   };
 

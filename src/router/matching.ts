@@ -1,4 +1,5 @@
 import { normalizeText } from "../core/text.ts";
+import { noteTexts } from "../events/parse.ts";
 import {
   type Beginning,
   canMatch,
@@ -113,10 +114,21 @@ export async function firstMatch(
   for (const { entry, run } of possible) {
     const fields = entry.match(text);
     if (fields === undefined) continue;
+    noteTexts(context.event, textsIn(fields));
     route.add(fields);
     return run;
   }
   return undefined;
+}
+
+/** A shorter group is mostly a keyword of the expression, and redacting it would make errors unreadable. */
+const MIN_PRIVATE_LENGTH = 8;
+
+/** Returns the texts in the fields that users wrote. */
+function textsIn(fields: CommandFields | HearsFields): string[] {
+  if ("command" in fields) return [fields.command.args];
+  const groups = fields.match.filter((group) => group?.length >= MIN_PRIVATE_LENGTH);
+  return [fields.match.input, ...groups];
 }
 
 /** Returns a case-insensitive matcher for `/name` and the text after it. */

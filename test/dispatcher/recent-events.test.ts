@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { payloads } from "../events/samples.ts";
+import { noteTexts } from "../faces/events.ts";
 import type { NewEvent } from "../faces/inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 
@@ -24,6 +26,16 @@ test("the texts of running events are known, and of those that ended last", asyn
   expect(dispatcher.textsOf("other")).toBeUndefined();
   open.open();
   await dispatcher.idle();
+});
+
+test("the texts that handlers got are known, even after the store has read the event back", async () => {
+  const inbox = new SqliteInbox({ file: ":memory:" });
+  await inbox.put([saying("1", "the begin…")], "webhook");
+  const { dispatcher } = harness(({ event }) => noteTexts(event, ["the beginning and the rest"]), {
+    inbox,
+  });
+  await dispatcher.idle();
+  expect(dispatcher.textsOf("1")).toEqual(["the begin…", "the beginning and the rest"]);
 });
 
 test("the texts of events that ended long ago, and of very long events, are not kept", async () => {

@@ -12,6 +12,7 @@ export {
 export {
   eventTypes,
   isEventType,
+  noteTexts,
   type ParsedEvent,
   parseEvent,
   readStoredEvent,
