@@ -107,6 +107,21 @@ describe("the webhook", () => {
     expect(await webhookOf(bot)).toMatchObject({ state: "working" });
   });
 
+  test("is unknown after a restart during an outage, until a delivery arrives", async () => {
+    const world = new World();
+    const kept = inFolder(temporaryFolder());
+    const before = await world.start(kept);
+    await world.deliver(before, [dm("1")]);
+    await before.stop();
+    world.answer = answering(503);
+    await world.clock.advance(1_000);
+    const bot = await world.start(kept);
+    await world.clock.advance(30_000);
+    expect(await webhookOf(bot)).toMatchObject({ state: "unknown" });
+    await world.deliver(bot, [dm("2")]);
+    expect(await webhookOf(bot)).toMatchObject({ state: "working" });
+  });
+
   test("counts the refused deliveries since the last stored one", async () => {
     const world = new World();
     const bot = await world.start();

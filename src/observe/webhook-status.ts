@@ -47,15 +47,17 @@ export function webhookStateOf(sources: WebhookSources): Pick<WebhookStatus, "st
   if (poller === undefined) {
     return { state: "unknown", reason: "DELIVERY=webhook does not compare with the event log" };
   }
-  const { mode, modeSince, modeReason, readToEndAt = startedAt } = poller;
+  const { mode, modeSince, modeReason, readToEndAt, lastPollError } = poller;
   if (mode === "polling") {
     return (lastDeliveryAt ?? 0) > modeSince
       ? { state: "working", reason: "deliveries arrive again" }
       : { state: "silent", reason: modeReason };
   }
   const longestMs = longestLagMs(mode, intervals);
-  const isUnread = at - readToEndAt > longestMs;
-  if (isUnread && at - (lastDeliveryAt ?? 0) > longestMs) {
+  // A bot that has not read the log since its start knows only the deliveries since then.
+  const isBlind = readToEndAt === undefined && lastPollError !== undefined;
+  const isUnread = isBlind || at - (readToEndAt ?? startedAt) > longestMs;
+  if (isUnread && (lastDeliveryAt ?? 0) < (isBlind ? startedAt : at - longestMs)) {
     return { state: "unknown", reason: "no delivery arrives, and the event log is unreadable" };
   }
   return { state: "working", reason: "no event in the log is missing" };
