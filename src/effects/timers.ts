@@ -114,7 +114,7 @@ export class Timers {
 
   #noteCancelled(timer: TimerName): void {
     const id = idOf(timer.name, timer.key);
-    if (!this.#cancelled.has(id)) checkRunItems(this.#cancelled.size + 1, "canceled timers");
+    if (!this.#cancelled.has(id)) checkRunItems(this.#cancelled.size + 1, "cancelled timers");
     this.#cancelled.set(id, timer);
   }
 
