@@ -14,6 +14,7 @@ export class FakeLog {
   readonly #clock: ManualClock;
   readonly requests: (string | undefined)[] = [];
   entries: Entry[] = [];
+  readonly #keys = new Map<string, string>();
   emptyCursor = "0";
   /** The platform rejects cursors below this id, as if the log had been trimmed up to it. */
   refusesBelow = "";
@@ -32,8 +33,14 @@ export class FakeLog {
       type === "dm.message"
         ? { conversationId: "c1", from, excerpt: "hi" }
         : { actor, entityType: "post", entityId: "p1" };
-    this.entries.push({ id, type, createdAt: new Date(at).toISOString(), payload });
-    this.entries.sort((a, b) => (orderKey(a.id) < orderKey(b.id) ? -1 : 1));
+    const place = this.entries.findLastIndex((entry) => this.#keyOf(entry.id) < this.#keyOf(id));
+    this.entries.splice(place + 1, 0, { id, type, createdAt: new Date(at).toISOString(), payload });
+  }
+
+  #keyOf(id: string): string {
+    const key = this.#keys.get(id) ?? orderKey(id);
+    this.#keys.set(id, key);
+    return key;
   }
 
   readonly events = async (query: { since?: string; limit?: number }): Promise<EventPage> => {
@@ -48,7 +55,7 @@ export class FakeLog {
       return { events: [], cursor: this.entries.at(-1)?.id ?? this.emptyCursor, date };
     }
     const after = query.since === undefined ? "" : orderKey(query.since);
-    const rest = this.entries.filter(({ id }) => orderKey(id) > after);
+    const rest = this.entries.filter(({ id }) => this.#keyOf(id) > after);
     const events = rest.slice(0, query.limit ?? 50);
     return { events, cursor: events.at(-1)?.id ?? query.since ?? "", date };
   };
