@@ -6,7 +6,7 @@ import { isSentInClear } from "../../core/addresses.ts";
 import { showDatabase } from "../../core/database-address.ts";
 import { lastFour } from "../../core/secrets.ts";
 import { ConfigError, messageOf } from "../../errors.ts";
-import { readDotEnv } from "../environment.ts";
+import { CONTROL_TOKEN_VARIABLE, readDotEnv } from "../environment.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
 const { ok, note, warn, fail } = findingsOf("environment");
@@ -99,7 +99,12 @@ function overruled(before: Values, file: Values = {}): Finding[] {
 
 /** Reports unknown variables with the bot's prefix, unless a configuration problem already names them. */
 function unknown(problems: readonly string[]): Finding[] {
-  const named = new Set([...known, ...problems.flatMap((text) => text.split(/\W+/))]);
+  // `service-bot trigger` reads the control token.
+  const named = new Set([
+    CONTROL_TOKEN_VARIABLE,
+    ...known,
+    ...problems.flatMap((text) => text.split(/\W+/)),
+  ]);
   const own = known.filter((name) => name.startsWith("SERVICE_")).join(", ");
   return Object.keys(process.env)
     .filter((name) => name.startsWith("SERVICE_") && !named.has(name))

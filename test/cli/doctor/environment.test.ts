@@ -98,8 +98,9 @@ test("a variable that .env and the environment set differently is reported", asy
   ]);
 });
 
-test("an unknown variable with the prefix of a bot's is reported", async () => {
-  expect(await troubleAt({ SERVICE_NAME: "x" }, folderWith(complete))).toEqual([
+test("an unknown variable with the prefix of a bot's is reported, but not the control token", async () => {
+  const env = { SERVICE_NAME: "x", SERVICE_CONTROL_TOKEN: "y" };
+  expect(await troubleAt(env, folderWith(complete))).toEqual([
     expect.objectContaining({
       what: expect.stringMatching(/^SERVICE_NAME is set/),
       remedy: expect.stringContaining("SERVICE_API_KEY"),
