@@ -18,7 +18,7 @@ export function whyNoPgBouncer(): string | undefined {
   }
 }
 
-/** PgBouncer in transaction mode in front of a local server. Other settings keep their defaults. */
+/** PgBouncer in transaction mode in front of a local server. Most other settings keep their defaults. */
 export class PgBouncer {
   readonly port: number;
   readonly #folder: string;
@@ -43,6 +43,8 @@ export class PgBouncer {
     const lines = [
       `[databases]\n* = host=${hostname} port=${port}\n[pgbouncer]`,
       ...["pool_mode = transaction", "listen_addr = 127.0.0.1", `listen_port = ${pooler.port}`],
+      // Tests that run at the same time may use up the server's connections for a moment.
+      "server_login_retry = 0.1",
       ...["unix_socket_dir =", "auth_file = users.txt", `admin_users = ${username}`],
       ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
     ];
