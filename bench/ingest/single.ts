@@ -1,5 +1,5 @@
 import type { Benchmark, Figure, Stage } from "../harness/benchmark.ts";
-import { cpuFigures } from "../support/cpu.ts";
+import { cpuFigure, cpuFigures } from "../support/cpu.ts";
 import type { FormatName } from "../support/formats.ts";
 import { defaultBot, Ingest } from "../support/ingest.ts";
 
@@ -88,7 +88,7 @@ export const benchmark: Benchmark = {
         },
         ...cpuFigures(bot, express),
         ...cpuFigures(bot, byHand),
-        ...cpuFigures(away, bot).slice(1),
+        cpuFigure(away, bot),
       ],
       close: () => ingest.close(),
     };

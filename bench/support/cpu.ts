@@ -20,10 +20,15 @@ export async function withCpu(
   return { ...samples, [cpuOf(name)]: (cpuMs * 1000) / events };
 }
 
-/** CPU time per event, compared with a peer. These figures hold even on a busy machine. */
-export function cpuFigures(ours: Figure, peer: Figure): Figure[] {
-  const figure = ({ name, sample }: Figure): Figure => ({
+/** CPU time per event. Holds even on a busy machine. @param peer what the figure is compared with */
+export function cpuFigure({ name, sample }: Figure, peer?: Figure): Figure {
+  return {
     ...{ name: `${name}: CPU time`, sample: cpuOf(sample), unit: "µs per event" },
-  });
-  return [figure(peer), { ...figure(ours), against: cpuOf(peer.sample) }];
+    ...(peer && { against: cpuOf(peer.sample) }),
+  };
+}
+
+/** CPU time per event of a peer, and of ours compared with it. */
+export function cpuFigures(ours: Figure, peer: Figure): Figure[] {
+  return [cpuFigure(peer), cpuFigure(ours, peer)];
 }
