@@ -1,3 +1,4 @@
+import { readUpTo } from "../core/bounded-read.ts";
 import { parseJson } from "../core/json.ts";
 import { isTooComplex } from "../core/json-bounds.ts";
 import { scrubber } from "../core/safe-text.ts";
@@ -208,15 +209,9 @@ function describeType({ headers }: ApiResponse): string {
  * @throws {BodyUnreadable}
  */
 async function readBody({ body, coding = "" }: ApiResponse, maxBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop early cancels the stream.
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw tooLong(maxBytes);
-    chunks.push(chunk);
-  }
-  return await decodeContent(Buffer.concat(chunks), coding, maxBytes);
+  const bytes = await readUpTo(body, maxBytes);
+  if (bytes === undefined) throw tooLong(maxBytes);
+  return await decodeContent(bytes, coding, maxBytes);
 }
 
 function parseOrText(body: string): unknown {

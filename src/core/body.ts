@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
 import { type Linked, LinkedSet } from "./churn.ts";
-import { decodeUtf8 } from "./utf8.ts";
 
 /**
  * Reason why a body could not be read. `busy` means that the server's budget for bodies is used up, `fragmented` that
@@ -120,25 +119,6 @@ async function copyPieces(
     if (received > limit) throw new BodyError("too_large");
     buffer.write(value);
   }
-}
-
-/**
- * Reads the beginning of a response as text, and drops the connection if the response is longer.
- *
- * @param max number of bytes after which reading stops; the last chunk may exceed it
- */
-export async function readBeginning(
-  body: AsyncIterable<Uint8Array> | null | undefined,
-  max: number,
-): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    parts.push(part);
-    bytes += part.byteLength;
-    if (bytes > max) break;
-  }
-  return decodeUtf8(Buffer.concat(parts));
 }
 
 /**

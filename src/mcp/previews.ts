@@ -1,6 +1,7 @@
 import type { Image } from "../client/resources.ts";
 import type { Fetch } from "../client/transport.ts";
 import { isPublicHost } from "../core/addresses.ts";
+import { readUpTo } from "../core/bounded-read.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { printable } from "../core/safe-text.ts";
 import { messageOf } from "../errors.ts";
@@ -68,14 +69,9 @@ function allowedUrl(address: string, platform: string): URL {
 async function download(url: URL, { fetch, signal }: Downloading): Promise<Buffer> {
   const response = await fetch(url.href, { signal, redirect: "error" });
   if (!response.ok) throw new Error(`the status was ${response.status}`);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_PREVIEW_BYTES) throw new Error(`larger than ${MAX_PREVIEW_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readUpTo(response.body, MAX_PREVIEW_BYTES);
+  if (bytes === undefined) throw new Error(`larger than ${MAX_PREVIEW_BYTES} bytes`);
+  return bytes;
 }
 
 function text(words: string): Content {

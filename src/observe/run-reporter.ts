@@ -1,6 +1,6 @@
 import type { Transport } from "../client/transport.ts";
 import { isLoopback } from "../core/addresses.ts";
-import { readBeginning } from "../core/body.ts";
+import { readTextUpTo } from "../core/bounded-read.ts";
 import { every, systemClock } from "../core/clock.ts";
 import {
   MAX_REPORTED_RUNS,
@@ -175,7 +175,7 @@ export class RunReporter {
     } as const;
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const response = await send(request, AbortSignal.any([timeout, this.#closing.signal]));
-    return { status: response.status, body: await readBeginning(response.body, MAX_ANSWER_BYTES) };
+    return { status: response.status, body: await readTextUpTo(response.body, MAX_ANSWER_BYTES) };
   }
 }
 

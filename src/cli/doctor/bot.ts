@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
 import { isLoopback, normalHost } from "../../core/addresses.ts";
-import { readBeginning } from "../../core/body.ts";
+import { readTextUpTo } from "../../core/bounded-read.ts";
 import { hasCode } from "../../errors.ts";
 import { localWebhookUrl } from "../environment.ts";
 import { cut } from "../output.ts";
@@ -93,7 +93,7 @@ async function ask(url: URL, token?: string): Promise<unknown> {
       token === undefined ? {} : { authorization: `Bearer ${token}` };
     const init = { method: "GET", redirect: "manual", signal, headers } as const;
     const { body } = await asDoctor(url.href, init);
-    return JSON.parse(await readBeginning(body, MAX_ANSWER_BYTES));
+    return JSON.parse(await readTextUpTo(body, MAX_ANSWER_BYTES));
   } catch {
     return undefined;
   }

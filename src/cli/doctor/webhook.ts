@@ -1,5 +1,5 @@
 import { asDoctor } from "../../client/scopes.ts";
-import { readBeginning } from "../../core/body.ts";
+import { readTextUpTo } from "../../core/bounded-read.ts";
 import { pageUrl } from "../../core/manifest.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { markProbe, PROBE_HEADER } from "../../signature/probe.ts";
@@ -111,7 +111,7 @@ async function forge(
     });
     return {
       status: response.status,
-      code: codeIn(await readBeginning(response.body, MAX_ANSWER_BYTES)),
+      code: codeIn(await readTextUpTo(response.body, MAX_ANSWER_BYTES)),
     };
   } catch (error) {
     return { error: error instanceof TypeError && error.cause ? error.cause : error };

@@ -1,5 +1,5 @@
 import { isLoopback } from "../../core/addresses.ts";
-import { decodeUtf8 } from "../../core/utf8.ts";
+import { readTextUpTo } from "../../core/bounded-read.ts";
 import { messageOf } from "../../errors.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 
@@ -115,15 +115,8 @@ export function why(error: unknown, target: URL): string {
   return cause === undefined ? messageOf(error) : whyNoAnswer(cause, target);
 }
 
-export async function textOf({ body }: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > MAX_BYTES) return "";
-    parts.push(part);
-  }
-  return decodeUtf8(Buffer.concat(parts));
+export function textOf({ body }: Response): Promise<string> {
+  return readTextUpTo(body, MAX_BYTES);
 }
 
 export function parse(text: string): Readonly<Record<string, unknown>> {

@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isPublicAddress, isPublicName, literalIn } from "../../core/addresses.ts";
+import { readUpTo } from "../../core/bounded-read.ts";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
@@ -126,14 +127,9 @@ async function readImage(response: IncomingMessage): Promise<Uint8Array> {
     throw new PlatformError(400, "NOT_IMAGE", `The URL responded with ${statusCode}.`);
   }
   if (Number(response.headers["content-length"]) > MAX_IMAGE_BYTES) throw imageTooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    size += chunk.length;
-    if (size > MAX_IMAGE_BYTES) throw imageTooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readUpTo(response, MAX_IMAGE_BYTES);
+  if (bytes === undefined) throw imageTooLarge();
+  return bytes;
 }
 
 function blocked(why: string): PlatformError {
