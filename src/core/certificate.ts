@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
+import { causesOf, codeOf } from "../errors.ts";
 
 /**
  * Reason why a server's certificate is rejected. `issuer`: no trusted authority has signed it, or the server sends an
@@ -23,18 +24,12 @@ export function certificateFaultOf(code: string): CertificateFault | undefined {
   return Object.hasOwn(faults, code) ? faults[code] : undefined;
 }
 
-/** Maximum number of causes to look at. */
-const MAX_CAUSES = 10;
-
 /** Returns the certificate's fault behind an error. `fetch` reports it as a cause, and possibly once per IP address. */
 export function certificateFaultIn(error: unknown): CertificateFault | undefined {
-  let at: unknown = error;
-  // An error may be a cause of itself.
-  for (let depth = 0; depth < MAX_CAUSES && typeof at === "object" && at !== null; depth++) {
-    const fault = "code" in at ? certificateFaultOf(String(at.code)) : undefined;
+  for (const at of causesOf(error)) {
+    const fault = certificateFaultOf(codeOf(at));
     if (fault !== undefined) return fault;
     if (at instanceof AggregateError) return at.errors.map(certificateFaultIn).find(Boolean);
-    at = "cause" in at ? at.cause : undefined;
   }
   return undefined;
 }
