@@ -38,6 +38,12 @@ export const NUMBER: Kind = {
   fits: (value) => typeof value === "number" && !Number.isNaN(value),
 };
 
+/** Includes NaN and infinities, for a caller that tests what they cause, or that clamps them. */
+export const ANY_NUMBER: Kind = {
+  expected: "a number",
+  fits: (value) => typeof value === "number",
+};
+
 export const STRINGS: Kind = {
   expected: "an array of strings",
   fits: (value) => Array.isArray(value) && value.every(isString),

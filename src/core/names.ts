@@ -10,12 +10,11 @@ const LONG_NAME = 6;
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const given = plain(name);
   const near = known
+    .map((candidate) => ({ candidate, name: plain(candidate) }))
     // Skip names whose lengths rule them out, because comparing a long name letter by letter takes long.
-    .filter((candidate) => Math.abs(given.length - plain(candidate).length) <= MAX_EDITS)
-    .map((candidate) => ({ candidate, edits: editsBetween(given, plain(candidate)) }))
-    .filter(
-      ({ candidate, edits }) => edits <= (plain(candidate).length < LONG_NAME ? 1 : MAX_EDITS),
-    )
+    .filter(({ name }) => Math.abs(given.length - name.length) <= MAX_EDITS)
+    .map(({ candidate, name }) => ({ candidate, name, edits: editsBetween(given, name) }))
+    .filter(({ name, edits }) => edits <= (name.length < LONG_NAME ? 1 : MAX_EDITS))
     .sort((a, b) => a.edits - b.edits);
   return near[0]?.candidate;
 }

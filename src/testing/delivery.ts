@@ -1,4 +1,4 @@
-import { STRING } from "../core/kinds.ts";
+import { ANY_NUMBER, STRING } from "../core/kinds.ts";
 import type { OptionTable } from "../core/option-checks.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
@@ -38,7 +38,7 @@ export interface DeliverOptions {
 
 export const DELIVER_OPTIONS: OptionTable<DeliverOptions> = {
   secret: STRING,
-  timestamp: { expected: "a number", fits: (value) => typeof value === "number" },
+  timestamp: ANY_NUMBER,
 };
 
 /** The bot's response to a delivery. */

@@ -1,13 +1,10 @@
 import type { Clock, TimerOptions } from "../core/clock.ts";
-import { BOOLEAN, FUNCTION, type Kind } from "../core/kinds.ts";
+import { BOOLEAN, FUNCTION, type Kind, NUMBER } from "../core/kinds.ts";
 import { type OptionTable, readOptions, requireKind } from "../core/option-checks.ts";
 
 const TIME: Kind = { expected: "a time in ms since 1970", fits: Number.isFinite };
 
-const DELAY: Kind = {
-  expected: "a number of milliseconds",
-  fits: (value) => typeof value === "number" && !Number.isNaN(value),
-};
+const DELAY: Kind = { ...NUMBER, expected: "a number of milliseconds" };
 
 const DURATION: Kind = {
   expected: "a number of milliseconds, at least 0",

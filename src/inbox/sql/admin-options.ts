@@ -1,4 +1,4 @@
-import { FUNCTION, NUMBER, oneOf, required, SIGNAL, STRING } from "../../core/kinds.ts";
+import { ANY_NUMBER, FUNCTION, NUMBER, oneOf, required, SIGNAL, STRING } from "../../core/kinds.ts";
 import { type OptionTable, readFields, readOptions } from "../../core/option-checks.ts";
 import {
   eventStates,
@@ -8,6 +8,7 @@ import {
   type InboxListOptions,
   type InboxRetryOptions,
   type StateListOptions,
+  sources,
   type TimerListOptions,
 } from "../admin.ts";
 import type { TimerName } from "../effects.ts";
@@ -17,7 +18,7 @@ import type { TimerName } from "../effects.ts";
 const FILTER: OptionTable<InboxFilter> = {
   type: STRING,
   lane: STRING,
-  source: oneOf(["webhook", "poll"]),
+  source: oneOf(sources),
   error: STRING,
   code: STRING,
   since: NUMBER,
@@ -29,7 +30,7 @@ const FILTER: OptionTable<InboxFilter> = {
 
 /** Every number is a valid page size, because the store clamps it. */
 const PAGE: OptionTable<Pick<InboxListOptions, "limit" | "after">> = {
-  limit: { expected: "a number", fits: (value) => typeof value === "number" },
+  limit: ANY_NUMBER,
   after: STRING,
 };
 
