@@ -1,7 +1,12 @@
 import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { makePrivateFile, migrate, migrationsIn } from "../../core/database-files.ts";
+import {
+  emptyDatabase,
+  makePrivateFile,
+  migrate,
+  migrationsIn,
+} from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { refuseMarked } from "../sql/marks.ts";
 import { packValue } from "../stored-text.ts";
@@ -66,9 +71,16 @@ export function openFile(file: string, bot?: object): OpenFile {
   return file === MEMORY ? openMemory() : openOnDisk(resolve(file), bot);
 }
 
-function openMemory(): OpenFile {
+const emptyInbox = emptyDatabase(() => {
   const db = new Sqlite(MEMORY);
   prepare(db, MEMORY);
+  return db;
+});
+
+/** Opens an inbox in memory, which may grow to 1 GB. */
+function openMemory(): OpenFile {
+  const db = new Sqlite(emptyInbox());
+  prepareConnection(db);
   return { db, disk: undefined, close: () => db.close() };
 }
 

@@ -1,15 +1,12 @@
 import { execFile } from "node:child_process";
-import { chmodSync, chownSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { MEMORY_FOLDER } from "../memory-folder.ts";
 import { reservePort } from "../reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { type Binaries, binariesOf } from "./binaries.ts";
-
-/** In memory if possible, because fsync costs nothing there. */
-const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** An unprivileged user if the tests run as root, because PostgreSQL refuses to run as root. */
 export const SERVER_USER: { readonly uid?: number; readonly gid?: number } =
@@ -41,7 +38,7 @@ export class PostgresServer {
 
   /** @param settings `name=value` pairs added to the defaults for tests. A later setting overrides an earlier one. */
   static async start(version: string, settings: readonly string[] = []): Promise<PostgresServer> {
-    const folder = mkdtempSync(join(FOLDER, "service-bot-postgres-"));
+    const folder = mkdtempSync(join(MEMORY_FOLDER, "service-bot-postgres-"));
     giveToServer(folder);
     chmodSync(folder, 0o755);
     const binaries = await binariesOf(version, folder);
