@@ -1,5 +1,6 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import { allScopes, type Scope } from "../../core/platform-contract.ts";
+import { Statement } from "./statement.ts";
 
 export class AppStore {
   readonly #add: Statement<[number]>;
@@ -8,10 +9,10 @@ export class AppStore {
   readonly #setDisabled: Statement<[number, number]>;
 
   constructor(db: Database) {
-    this.#add = db.prepare("INSERT INTO app (bot) VALUES (?)");
-    this.#bots = db.prepare("SELECT bot FROM app ORDER BY bot");
-    this.#disabled = db.prepare("SELECT disabled FROM app WHERE bot = ?");
-    this.#setDisabled = db.prepare("UPDATE app SET disabled = ? WHERE bot = ?");
+    this.#add = new Statement(db, "INSERT INTO app (bot) VALUES (?)");
+    this.#bots = new Statement(db, "SELECT bot FROM app ORDER BY bot");
+    this.#disabled = new Statement(db, "SELECT disabled FROM app WHERE bot = ?");
+    this.#setDisabled = new Statement(db, "UPDATE app SET disabled = ? WHERE bot = ?");
   }
 
   add(bot: number): void {
@@ -63,20 +64,23 @@ export class Tokens {
   readonly #grants = new Map<string, Grant>();
 
   constructor(db: Database) {
-    this.#put = db.prepare(
+    this.#put = new Statement(
+      db,
       "INSERT OR REPLACE INTO token (api_key, scopes, standard, bot) VALUES (?, ?, ?, ?)",
     );
-    this.#dropStandard = db.prepare("DELETE FROM token WHERE standard = 1");
-    this.#standard = db.prepare("SELECT api_key FROM token WHERE standard = 1");
-    this.#keysOf = db.prepare(
+    this.#dropStandard = new Statement(db, "DELETE FROM token WHERE standard = 1");
+    this.#standard = new Statement(db, "SELECT api_key FROM token WHERE standard = 1");
+    this.#keysOf = new Statement(
+      db,
       "SELECT api_key, scopes FROM token WHERE bot = ? AND standard = 0 ORDER BY seq",
     );
-    this.#grant = db.prepare("SELECT scopes, bot FROM token WHERE api_key = ?");
-    this.#of = db.prepare(
+    this.#grant = new Statement(db, "SELECT scopes, bot FROM token WHERE api_key = ?");
+    this.#of = new Statement(
+      db,
       `SELECT seq, substr(api_key, -4) AS lastFour, scopes, standard
        FROM token WHERE bot = ? ORDER BY seq`,
     );
-    this.#remove = db.prepare("DELETE FROM token WHERE seq = ? RETURNING bot");
+    this.#remove = new Statement(db, "DELETE FROM token WHERE seq = ? RETURNING bot");
   }
 
   add(apiKey: string, bot: number, scopes: readonly Scope[]): void {
@@ -151,10 +155,12 @@ export class Notifications {
   readonly #of: Statement<[number], Notification>;
 
   constructor(db: Database) {
-    this.#add = db.prepare(
+    this.#add = new Statement(
+      db,
       "INSERT INTO notification (bot, at, type, message) VALUES (@bot, @at, @type, @message)",
     );
-    this.#of = db.prepare(
+    this.#of = new Statement(
+      db,
       "SELECT seq, bot, at, type, message FROM notification WHERE bot = ? ORDER BY seq",
     );
   }
@@ -174,12 +180,16 @@ export class Usage {
   readonly #used: Statement<[number, string, number], { used: number }>;
 
   constructor(db: Database) {
-    this.#add = db.prepare(
+    this.#add = new Statement(
+      db,
       `INSERT INTO usage (bot, quota, day, used) VALUES (@bot, @quota, @day, 1)
        ON CONFLICT (bot, quota)
        DO UPDATE SET used = iif(day = excluded.day, used, 0) + 1, day = excluded.day`,
     );
-    this.#used = db.prepare("SELECT used FROM usage WHERE bot = ? AND quota = ? AND day = ?");
+    this.#used = new Statement(
+      db,
+      "SELECT used FROM usage WHERE bot = ? AND quota = ? AND day = ?",
+    );
   }
 
   /** @param day number of days since 1970, UTC */

@@ -1,5 +1,6 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import { AUTHORED_COLUMNS, type AuthoredContent, type Window } from "./rows.ts";
+import { Statement } from "./statement.ts";
 
 export interface Message extends AuthoredContent {
   readonly conversation: number;
@@ -91,30 +92,37 @@ export class Conversations {
   readonly #members: Statement<[{ seq: number }], Member>;
 
   constructor(db: Database) {
-    this.#find = db.prepare("SELECT seq FROM conversation WHERE a = ? AND b = ?");
-    this.#insert = db.prepare("INSERT INTO conversation (a, b) VALUES (?, ?)");
-    this.#member = db.prepare(
+    this.#find = new Statement(db, "SELECT seq FROM conversation WHERE a = ? AND b = ?");
+    this.#insert = new Statement(db, "INSERT INTO conversation (a, b) VALUES (?, ?)");
+    this.#member = new Statement(
+      db,
       `SELECT seq FROM conversation WHERE seq = @seq AND (@user IN (a, b) OR EXISTS (
          SELECT 1 FROM group_member WHERE conversation = @seq AND user = @user))`,
     );
-    this.#peer = db.prepare(
+    this.#peer = new Statement(
+      db,
       "SELECT iif(a = @user, b, a) AS peer FROM conversation WHERE seq = @seq AND @user IN (a, b)",
     );
-    this.#insertGroup = db.prepare("INSERT INTO conversation (a, b) VALUES (NULL, NULL)");
-    this.#insertMember = db.prepare("INSERT INTO group_member (conversation, user) VALUES (?, ?)");
-    this.#addMessage = db.prepare(
+    this.#insertGroup = new Statement(db, "INSERT INTO conversation (a, b) VALUES (NULL, NULL)");
+    this.#insertMember = new Statement(
+      db,
+      "INSERT INTO group_member (conversation, user) VALUES (?, ?)",
+    );
+    this.#addMessage = new Statement(
+      db,
       "INSERT INTO message (conversation, author, text, created_at) VALUES (?, ?, ?, ?)",
     );
-    this.#touch = db.prepare("UPDATE conversation SET last_message = ? WHERE seq = ?");
-    this.#message = db.prepare(`${MESSAGE} WHERE x.seq = +?`);
-    this.#clear = db.prepare("UPDATE message SET text = '' WHERE seq = ?");
-    this.#page = db.prepare(
+    this.#touch = new Statement(db, "UPDATE conversation SET last_message = ? WHERE seq = ?");
+    this.#message = new Statement(db, `${MESSAGE} WHERE x.seq = +?`);
+    this.#clear = new Statement(db, "UPDATE message SET text = '' WHERE seq = ?");
+    this.#page = new Statement(
+      db,
       `${MESSAGE} WHERE x.conversation = ? AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
     );
-    this.#all = db.prepare(`${MESSAGE} WHERE x.conversation = ? ORDER BY x.seq`);
-    this.#summaries = db.prepare(SUMMARY);
-    this.#latest = db.prepare(LATEST);
-    this.#members = db.prepare(MEMBERS);
+    this.#all = new Statement(db, `${MESSAGE} WHERE x.conversation = ? ORDER BY x.seq`);
+    this.#summaries = new Statement(db, SUMMARY);
+    this.#latest = new Statement(db, LATEST);
+    this.#members = new Statement(db, MEMBERS);
   }
 
   /** Returns the conversation between two accounts. Creates it on first use. */

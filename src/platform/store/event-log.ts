@@ -1,6 +1,7 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import type { AnyEvent, EventType, PayloadByType } from "../../events/types.ts";
 import { eventId, eventSeq } from "./ids.ts";
+import { Statement } from "./statement.ts";
 
 export type NewEvent =
   | { [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] } }[EventType]
@@ -74,26 +75,30 @@ export class EventLog {
   readonly #pending: Statement<[number, number], EventRow>;
 
   constructor(db: Database) {
-    this.#insert = db.prepare(
+    this.#insert = new Statement(
+      db,
       `INSERT INTO event (seq, recipient, type, payload, created_at)
        VALUES (${HIGHEST} + 1, ?, ?, ?, ?)`,
     );
-    this.#get = db.prepare(`${EVENT} WHERE seq = ? AND ${COMMITTED}`);
-    this.#last = db.prepare(
+    this.#get = new Statement(db, `${EVENT} WHERE seq = ? AND ${COMMITTED}`);
+    this.#last = new Statement(
+      db,
       `SELECT seq FROM event WHERE recipient = ? AND ${COMMITTED} ORDER BY seq DESC LIMIT 1`,
     );
     // CROSS JOIN makes SQLite start with the few late events instead of all of the bot's events.
-    this.#present = db.prepare(
+    this.#present = new Statement(
+      db,
       `SELECT seq FROM event WHERE recipient = @recipient AND seq < coalesce((
          SELECT late.event FROM late_event late CROSS JOIN event e ON e.seq = late.event
          WHERE e.recipient = @recipient ORDER BY late.event LIMIT 1), 1e15)
        ORDER BY seq DESC LIMIT 1`,
     );
-    this.#highest = db.prepare(`SELECT ${HIGHEST} AS seq`);
-    this.#raise = db.prepare("INSERT OR REPLACE INTO setting VALUES ('event_floor', ?)");
-    this.#page = db.prepare(PAGE);
-    this.#pageOfKind = db.prepare(PAGE_OF_KIND);
-    this.#pending = db.prepare(
+    this.#highest = new Statement(db, `SELECT ${HIGHEST} AS seq`);
+    this.#raise = new Statement(db, "INSERT OR REPLACE INTO setting VALUES ('event_floor', ?)");
+    this.#page = new Statement(db, PAGE);
+    this.#pageOfKind = new Statement(db, PAGE_OF_KIND);
+    this.#pending = new Statement(
+      db,
       `${EVENT} JOIN pending_delivery p ON p.event = event.seq
        WHERE p.bot = +? ORDER BY p.event LIMIT ?`,
     );
@@ -164,19 +169,17 @@ function toLogged({ seq, recipient, type, payload, created_at: at }: EventRow): 
 /** Events that have a number but are not in the log yet. */
 export class LateEvents {
   readonly #hold: Statement<[number, number]>;
-  readonly #due: Statement<[number], number>;
-  readonly #nextDue: Statement<[], number | null>;
+  readonly #due: Statement<[number], { event: number }>;
+  readonly #nextDue: Statement<[], { at: number | null }>;
   readonly #release: Statement<[number]>;
-  readonly #count: Statement<[], number>;
+  readonly #count: Statement<[], { n: number }>;
 
   constructor(db: Database) {
-    this.#hold = db.prepare("INSERT INTO late_event (event, due_at) VALUES (?, ?)");
-    this.#due = db
-      .prepare<[number], number>("SELECT event FROM late_event WHERE due_at <= ? ORDER BY event")
-      .pluck();
-    this.#nextDue = db.prepare<[], number | null>("SELECT min(due_at) FROM late_event").pluck();
-    this.#release = db.prepare("DELETE FROM late_event WHERE event = ?");
-    this.#count = db.prepare<[], number>("SELECT count(*) FROM late_event").pluck();
+    this.#hold = new Statement(db, "INSERT INTO late_event (event, due_at) VALUES (?, ?)");
+    this.#due = new Statement(db, "SELECT event FROM late_event WHERE due_at <= ? ORDER BY event");
+    this.#nextDue = new Statement(db, "SELECT min(due_at) AS at FROM late_event");
+    this.#release = new Statement(db, "DELETE FROM late_event WHERE event = ?");
+    this.#count = new Statement(db, "SELECT count(*) AS n FROM late_event");
   }
 
   /** @param dueAt time at which the event enters the log, in ms since 1970 */
@@ -186,12 +189,12 @@ export class LateEvents {
 
   /** Returns the numbers of the due events, in log order. */
   due(now: number): number[] {
-    return this.#due.all(now);
+    return this.#due.all(now).map(({ event }) => event);
   }
 
   /** Returns the time at which the next late event is due, in ms since 1970, or `undefined` if no event is late. */
   nextDue(): number | undefined {
-    return this.#nextDue.get() ?? undefined;
+    return this.#nextDue.get()?.at ?? undefined;
   }
 
   release(seq: number): void {
@@ -199,6 +202,6 @@ export class LateEvents {
   }
 
   count(): number {
-    return this.#count.get() ?? 0;
+    return this.#count.get()?.n ?? 0;
   }
 }

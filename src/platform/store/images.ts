@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import type { ImageKind } from "../../core/image-kind.ts";
 import { PlatformError } from "../error.ts";
+import { Statement } from "./statement.ts";
 
 export interface Image {
   readonly file: string;
@@ -65,34 +66,42 @@ export class Images {
   readonly #clean: Statement<[number]>;
 
   constructor(db: Database) {
-    this.#insert = db.prepare(
+    this.#insert = new Statement(
+      db,
       `INSERT INTO image (file, key, owner, kind, width, height, created_at, post, comment, message,
                           position, data)
        VALUES (@file, @key, @owner, @kind, @width, @height, @at, @post, @comment, @message,
                @position, @data)`,
     );
-    this.#insertThumbnail = db.prepare(
+    this.#insertThumbnail = new Statement(
+      db,
       "INSERT INTO thumbnail (image, file, data) VALUES (@image, @file, @data)",
     );
-    this.#attach = db.prepare(
+    this.#attach = new Statement(
+      db,
       `UPDATE image SET key = NULL, post = @post, comment = @comment, message = @message,
                         position = @position
        WHERE key = @key AND owner = @owner AND created_at > @expired`,
     );
-    this.#of = db.prepare(
+    this.#of = new Statement(
+      db,
       `SELECT image.file, width, height, thumbnail.file AS thumbnail
        FROM image LEFT JOIN thumbnail ON thumbnail.image = image.seq
        WHERE ${OF} ORDER BY position`,
     );
-    this.#removeFrom = db.prepare(`DELETE FROM image WHERE ${OF}`);
-    this.#file = db.prepare(
+    this.#removeFrom = new Statement(db, `DELETE FROM image WHERE ${OF}`);
+    this.#file = new Statement(
+      db,
       `SELECT kind, data FROM image WHERE file = @file AND ${VALID}
        UNION ALL
        SELECT 'webp', thumbnail.data FROM thumbnail JOIN image ON image.seq = thumbnail.image
        WHERE thumbnail.file = @file AND ${VALID}`,
     );
-    this.#oldest = db.prepare("SELECT min(created_at) AS at FROM image WHERE key IS NOT NULL");
-    this.#clean = db.prepare("DELETE FROM image WHERE key IS NOT NULL AND created_at <= ?");
+    this.#oldest = new Statement(
+      db,
+      "SELECT min(created_at) AS at FROM image WHERE key IS NOT NULL",
+    );
+    this.#clean = new Statement(db, "DELETE FROM image WHERE key IS NOT NULL AND created_at <= ?");
   }
 
   /** Stores an upload until it is attached or an hour has passed. */

@@ -1,5 +1,6 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import type { Window } from "./rows.ts";
+import { Statement } from "./statement.ts";
 
 /** A user's or bot's account. */
 export interface User {
@@ -27,14 +28,19 @@ export class People {
   readonly #search: Statement<[string, number, number], UserRow>;
 
   constructor(db: Database) {
-    this.#insert = db.prepare(
+    this.#insert = new Statement(
+      db,
       `INSERT INTO user (username, name, is_bot) VALUES (?, ?, ?) RETURNING ${COLUMNS}`,
     );
-    this.#byUsername = db.prepare(`SELECT ${COLUMNS} FROM user WHERE username = ?`);
-    this.#bySeq = db.prepare(`SELECT ${COLUMNS} FROM user WHERE seq = ?`);
-    this.#bot = db.prepare(`SELECT ${COLUMNS} FROM user WHERE is_bot = 1 ORDER BY seq LIMIT 1`);
-    this.#people = db.prepare(`SELECT ${COLUMNS} FROM user WHERE is_bot = 0 ORDER BY seq`);
-    this.#search = db.prepare(
+    this.#byUsername = new Statement(db, `SELECT ${COLUMNS} FROM user WHERE username = ?`);
+    this.#bySeq = new Statement(db, `SELECT ${COLUMNS} FROM user WHERE seq = ?`);
+    this.#bot = new Statement(
+      db,
+      `SELECT ${COLUMNS} FROM user WHERE is_bot = 1 ORDER BY seq LIMIT 1`,
+    );
+    this.#people = new Statement(db, `SELECT ${COLUMNS} FROM user WHERE is_bot = 0 ORDER BY seq`);
+    this.#search = new Statement(
+      db,
       `SELECT ${COLUMNS} FROM user WHERE instr(folded(username || char(10) || name), folded(?))
          AND seq < ? ORDER BY seq DESC LIMIT ?`,
     );
@@ -107,13 +113,15 @@ export class Blocks {
   readonly #all: Statement<[], Block>;
 
   constructor(db: Database) {
-    this.#add = db.prepare("INSERT OR IGNORE INTO block (blocker, blocked) VALUES (?, ?)");
-    this.#remove = db.prepare("DELETE FROM block WHERE blocker = ? AND blocked = ?");
-    this.#between = db.prepare(
+    this.#add = new Statement(db, "INSERT OR IGNORE INTO block (blocker, blocked) VALUES (?, ?)");
+    this.#remove = new Statement(db, "DELETE FROM block WHERE blocker = ? AND blocked = ?");
+    this.#between = new Statement(
+      db,
       `SELECT blocker FROM block
        WHERE (blocker, blocked) IN (VALUES (@one, @other), (@other, @one))`,
     );
-    this.#all = db.prepare(
+    this.#all = new Statement(
+      db,
       `SELECT a.username AS "by", b.username AS whom
        FROM block JOIN user a ON a.seq = blocker JOIN user b ON b.seq = blocked
        ORDER BY blocker, blocked`,

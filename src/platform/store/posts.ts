@@ -1,5 +1,6 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import { AUTHORED_COLUMNS, type AuthoredContent, type Window } from "./rows.ts";
+import { Statement } from "./statement.ts";
 
 export interface Post extends AuthoredContent {
   /** Total of likes, reposts, quotes and comments. */
@@ -65,36 +66,45 @@ export class Posts {
   readonly #allComments: Statement<[number], Comment>;
 
   constructor(db: Database) {
-    this.#addPost = db.prepare(
+    this.#addPost = new Statement(
+      db,
       "INSERT INTO post (author, text, created_at, quoted) VALUES (@author, @text, @at, @quoted)",
     );
-    this.#addComment = db.prepare(
+    this.#addComment = new Statement(
+      db,
       `INSERT INTO comment (post, author, reply_to, text, created_at)
        VALUES (@post, @author, @replyTo, @text, @at)`,
     );
-    this.#post = db.prepare(`${POST} WHERE x.seq = +?`);
-    this.#posts = db.prepare(`${POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`);
-    this.#trending = db.prepare(
+    this.#post = new Statement(db, `${POST} WHERE x.seq = +?`);
+    this.#posts = new Statement(db, `${POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`);
+    this.#trending = new Statement(
+      db,
       `${POST} WHERE (x.reactions, x.seq) < (@reactions, @before) AND u.is_bot = 0
        ORDER BY x.reactions DESC, x.seq DESC LIMIT @limit`,
     );
-    this.#counted = db.prepare(`${COUNTED_POST} WHERE x.seq = +?`);
-    this.#countedPosts = db.prepare(`${COUNTED_POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`);
-    this.#react = db.prepare(
+    this.#counted = new Statement(db, `${COUNTED_POST} WHERE x.seq = +?`);
+    this.#countedPosts = new Statement(
+      db,
+      `${COUNTED_POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
+    );
+    this.#react = new Statement(
+      db,
       `UPDATE post SET reactions = reactions + 1, likes = likes + (@kind = 'like'),
          reposts = reposts + (@kind = 'repost'), quotes = quotes + (@kind = 'quote')
        WHERE seq = @post`,
     );
-    this.#search = db.prepare(
+    this.#search = new Statement(
+      db,
       `${POST} WHERE instr(folded(x.text), folded(?)) AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
     );
-    this.#newestPost = db.prepare(`${POST} ${NEWEST}`);
-    this.#comment = db.prepare(`${COMMENT} WHERE x.seq = +?`);
-    this.#newestComment = db.prepare(`${COMMENT} ${NEWEST}`);
-    this.#comments = db.prepare(
+    this.#newestPost = new Statement(db, `${POST} ${NEWEST}`);
+    this.#comment = new Statement(db, `${COMMENT} WHERE x.seq = +?`);
+    this.#newestComment = new Statement(db, `${COMMENT} ${NEWEST}`);
+    this.#comments = new Statement(
+      db,
       `${COMMENT} WHERE x.post = ? AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
     );
-    this.#allComments = db.prepare(`${COMMENT} WHERE x.post = ? ORDER BY x.seq`);
+    this.#allComments = new Statement(db, `${COMMENT} WHERE x.post = ? ORDER BY x.seq`);
   }
 
   /** @param quoted the post that this post quotes; its quote count increases */

@@ -1,4 +1,4 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import { AppStore, Notifications, Tokens, Usage } from "./apps.ts";
 import { Conversations } from "./conversations.ts";
@@ -7,6 +7,7 @@ import { EventLog, LateEvents } from "./event-log.ts";
 import { Images } from "./images.ts";
 import { Blocks, People } from "./people.ts";
 import { Posts } from "./posts.ts";
+import { Statement } from "./statement.ts";
 import { WebhookStore } from "./webhook.ts";
 
 /** The platform's whole state. Synchronous, so that no other request runs in the middle of a write. */
@@ -77,8 +78,8 @@ export class SavedSettings {
   readonly #put: Statement<[string, string]>;
 
   constructor(db: Database) {
-    this.#get = db.prepare("SELECT value FROM setting WHERE name = ?");
-    this.#put = db.prepare("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)");
+    this.#get = new Statement(db, "SELECT value FROM setting WHERE name = ?");
+    this.#put = new Statement(db, "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)");
   }
 
   /** Returns a setting, or `undefined` if it is unset or unreadable. A user may load any state file. */

@@ -1,5 +1,6 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import type { LoggedEvent } from "./event-log.ts";
+import { Statement } from "./statement.ts";
 
 /** Configuration and health of an app's webhook (sections 2 and 3 of the platform document). */
 export interface WebhookState {
@@ -37,8 +38,9 @@ export class WebhookStore {
   readonly #prune: Statement<[number]>;
 
   constructor(db: Database) {
-    this.#get = db.prepare("SELECT * FROM webhook WHERE bot = ?");
-    this.#put = db.prepare(
+    this.#get = new Statement(db, "SELECT * FROM webhook WHERE bot = ?");
+    this.#put = new Statement(
+      db,
       `INSERT INTO webhook (bot, url, types, secret, enabled, consecutive_failures, disabled_reason)
        VALUES (@bot, @url, @types, @secret, @enabled, @consecutive_failures, @disabled_reason)
        ON CONFLICT (bot) DO UPDATE SET
@@ -46,14 +48,16 @@ export class WebhookStore {
          enabled = excluded.enabled, consecutive_failures = excluded.consecutive_failures,
          disabled_reason = excluded.disabled_reason`,
     );
-    this.#enqueue = db.prepare(
+    this.#enqueue = new Statement(
+      db,
       `INSERT INTO pending_delivery (bot, event)
        SELECT webhook.bot, event.seq
        FROM event JOIN webhook ON webhook.bot = event.recipient JOIN app ON app.bot = webhook.bot
        WHERE event.seq = +? AND ${IS_DELIVERABLE}`,
     );
-    this.#dequeue = db.prepare("DELETE FROM pending_delivery WHERE bot = ? AND event = ?");
-    this.#prune = db.prepare(
+    this.#dequeue = new Statement(db, "DELETE FROM pending_delivery WHERE bot = ? AND event = ?");
+    this.#prune = new Statement(
+      db,
       `DELETE FROM pending_delivery WHERE bot = ? AND NOT EXISTS (
          SELECT 1 FROM event, webhook, app
          WHERE event.seq = pending_delivery.event AND webhook.bot = pending_delivery.bot
