@@ -37,6 +37,8 @@ export interface TestBotOptions {
   readonly fetch: Fetch;
   /** Clock that `advance` moves. */
   readonly clock: ManualClock;
+  /** Always 0.5, so that each retry waits for half of its longest backoff, and never for 0 ms. */
+  readonly random: () => number;
 }
 
 /** Options for {@link testBot}. */
@@ -108,6 +110,7 @@ async function create<B extends BotUnderTest>(
     // A wait between two attempts would never end, because the clock stands still.
     requestRetries: 0,
     leaseMs: 3_600_000,
+    random: () => 0.5,
   };
   const bot: B | undefined = await createBot(options);
   if (typeof bot?.start !== "function") refuseProblems(["createBot must return the bot"]);

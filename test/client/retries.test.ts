@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { ClientOptions } from "../faces/client.ts";
+import { reservePort } from "../support/reserve-port.ts";
 import { type Api, json, messagesOf, type Responder, rejection, serve } from "./api.ts";
 import { HurriedClock } from "./hurried-clock.ts";
 
@@ -49,14 +48,11 @@ const page = (code: number, headers: Record<string, string> = {}) =>
 
 /** Returns a `fetch` function whose first calls go to a closed port. */
 async function refusedAtFirst(times: number): Promise<NonNullable<ClientOptions["fetch"]>> {
-  const server = createServer();
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), "close");
+  const port = String(await reservePort());
   let calls = 0;
   return (url, init) => {
     calls += 1;
-    const nobody = Object.assign(new URL(url), { port: String(port) });
+    const nobody = Object.assign(new URL(url), { port });
     return fetch(calls > times ? url : nobody, init);
   };
 }
