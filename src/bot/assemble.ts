@@ -9,7 +9,7 @@ import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { secretScrubber } from "../core/secret-scrubber.ts";
 import { SharedCall } from "../core/shared-call.ts";
-import { Dispatcher } from "../dispatcher/loop.ts";
+import { Dispatcher, type DispatcherOptions } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { Observers } from "../observe/observers.ts";
@@ -25,7 +25,7 @@ import type { Routes } from "../router/routes.ts";
 import { Schedule } from "../schedule/schedule.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { LastDelivery } from "./last-delivery.ts";
-import { Membership } from "./membership.ts";
+import { Membership, type MembershipOptions } from "./membership.ts";
 
 /** Number of maximum-size bodies that the bot can read at once. */
 const BODIES = 2;
@@ -121,34 +121,33 @@ async function wire(common: Common): Promise<Parts> {
   // Signatures, dates and cron jobs need the actual time of day, which the steady clock does not follow.
   const wall = options.clock ?? systemClock;
   const handler = new Handling({
-    ...{ routes, client, clock, laneOf },
+    routes,
+    client,
+    clock,
+    laneOf,
     loopGuard: options.loopGuard,
     state: options.state,
   });
-  const dispatcher = new Dispatcher({
-    ...{ ...common, laneOf, restore, wall, types: routes, handler },
-    concurrency: config.concurrency,
-    maxAttempts: config.maxAttempts,
-    handlerTimeoutMs: options.handlerTimeoutMs ?? defaults.handlerTimeoutMs,
-    leaseMs,
-    backoff: { ...defaults.retry, ...options.retry },
-    retention: { ...defaults.retention, ...options.retention },
-  });
+  const dispatcher = createDispatcher(common, { restore, wall, handler });
   const schedule = new Schedule({ inbox, clock, wall, log, routes });
   const receiver = createReceiver(common, { laneOf, wall, poller });
   const lastDeliveryAt = () => receiver.lastDeliveryAt;
   const lastDelivery = await LastDelivery.open({ inbox, clock, log, lastDeliveryAt });
-  const membership =
-    shared &&
-    new Membership({
-      ...{ shared, clock, log, lastDeliveryAt },
-      onSize: (instances) => client.divideBudget(instances),
-    });
+  const membership = shared && createMembership(common, { shared, lastDeliveryAt });
   const ping = new SharedCall(() => answers(inbox));
   const isReady = async () => common.isStarted() && (await ping.get());
   const status = {
-    ...{ clock, wall, startedAt: clock.now(), isReady, config },
-    ...{ receiver, earlier: lastDelivery, poller, inbox, client, restored: restore },
+    clock,
+    wall,
+    startedAt: clock.now(),
+    isReady,
+    config,
+    receiver,
+    earlier: lastDelivery,
+    poller,
+    inbox,
+    client,
+    restored: restore,
     storeHealth: observers.storeHealth,
     loopGuard: handler.guard,
   };
@@ -212,7 +211,9 @@ export function createClient({
       apiKey: config.apiKey,
       timeoutMs: options.requestTimeoutMs ?? defaults.requestTimeoutMs,
       retries: options.requestRetries,
-      ...{ clock, random: options.random, fetch: options.fetch },
+      clock,
+      random: options.random,
+      fetch: options.fetch,
       maxRequestsPerMinute: config.maxRequestsPerMinute,
     },
     bot,
@@ -233,7 +234,16 @@ async function createPoller(
   const { delivery } = config;
   if (delivery === "webhook") return undefined;
   return new Poller({
-    ...{ ...config, delivery, bot, inbox, client, laneOf, peers, clock, log, random },
+    ...config,
+    delivery,
+    bot,
+    inbox,
+    client,
+    laneOf,
+    peers,
+    clock,
+    log,
+    random,
     webhookTypes: await inbox.webhookTypes(),
     isCatchingUp: () => restore?.isReadingLog === true,
     platformClock: client,
@@ -241,13 +251,44 @@ async function createPoller(
   });
 }
 
+function createDispatcher(
+  common: Common,
+  parts: Pick<DispatcherOptions, "restore" | "wall" | "handler">,
+): Dispatcher {
+  const { config, options, routes } = common;
+  return new Dispatcher({
+    ...common,
+    ...parts,
+    types: routes,
+    concurrency: config.concurrency,
+    maxAttempts: config.maxAttempts,
+    handlerTimeoutMs: options.handlerTimeoutMs ?? defaults.handlerTimeoutMs,
+    leaseMs: options.leaseMs ?? defaults.leaseMs,
+    backoff: { ...defaults.retry, ...options.retry },
+    retention: { ...defaults.retention, ...options.retention },
+  });
+}
+
+function createMembership(
+  { clock, log, client }: Common,
+  parts: Pick<MembershipOptions, "shared" | "lastDeliveryAt">,
+): Membership {
+  const onSize = (instances: number) => client.divideBudget(instances);
+  return new Membership({ ...parts, clock, log, onSize });
+}
+
 function createReceiver(
   { bot, config, clock, log, inbox }: Common,
   { laneOf, wall, poller }: Pick<PollerParts, "laneOf"> & Pick<Parts, "poller"> & { wall: Clock },
 ): Receiver {
   return new Receiver({
-    ...{ bot, inbox, laneOf, log },
-    ...{ clock: wall, steady: clock, fallback: poller },
+    bot,
+    inbox,
+    laneOf,
+    log,
+    clock: wall,
+    steady: clock,
+    fallback: poller,
     secrets: config.webhookSecrets,
     path: config.webhookPath,
     maxBodyBytes: config.maxBodyBytes,

@@ -275,7 +275,12 @@ function readyLine(config: Config, url: string | undefined): Record<string, unkn
   const webhook = url === undefined || delivery === "polling" ? undefined : `${url}${webhookPath}`;
   const { apiKeyEnd, webhookSecretEnds } = credentialsOf(config);
   return {
-    ...{ url, webhook, delivery, platform: baseUrl, database: showDatabase(database) },
-    ...{ apiKeyEnd, webhookSecretEnds },
+    url,
+    webhook,
+    delivery,
+    platform: baseUrl,
+    database: showDatabase(database),
+    apiKeyEnd,
+    webhookSecretEnds,
   };
 }

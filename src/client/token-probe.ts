@@ -62,7 +62,9 @@ export class TokenProbe {
 function refused(error: ApiError): ApiError {
   const { message, status, platformCode, requestId } = error;
   return apiErrorOf(`${message} The platform rejects the whole app.`, {
-    ...{ status, platformCode, requestId },
+    status,
+    platformCode,
+    requestId,
     refusesToken: true,
   });
 }

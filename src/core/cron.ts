@@ -23,7 +23,8 @@ export class CronPattern {
   constructor(pattern: string, timeZone: string) {
     checkTimeZone(timeZone);
     this.#cron = parse(pattern, timeZone);
-    if (this.after(Date.now()) === undefined) throw refusal(pattern, "the pattern never matches");
+    if (this.after(Date.now()) === undefined)
+      throw invalidPattern(pattern, "the pattern never matches");
   }
 
   after(time: number): number | undefined {
@@ -46,7 +47,7 @@ function parse(pattern: string, timeZone: string): Cron {
       fixedTimeRule: "no-wildcard",
     });
   } catch (error) {
-    throw refusal(pattern, messageOf(error).replace(/^\w+: |\.$/g, ""), error);
+    throw invalidPattern(pattern, messageOf(error).replace(/^\w+: |\.$/g, ""), error);
   }
 }
 
@@ -65,7 +66,7 @@ function checkTimeZone(timeZone: unknown): void {
   );
 }
 
-function refusal(pattern: unknown, why: string, cause?: unknown): ServiceBotError {
+function invalidPattern(pattern: unknown, why: string, cause?: unknown): ServiceBotError {
   return new ServiceBotError(
     "INVALID_OPTION",
     `${JSON.stringify(pattern)} is not a cron pattern with five or six fields: ${why}.`,

@@ -31,7 +31,7 @@ const MAX_SPAN_LENGTH = 100;
 export function readSpan(span: Span, what: string): number {
   const ms = typeof span === "string" ? parseSpan(span) : span;
   if (typeof ms === "number" && ms >= 0 && ms <= MAX_WAIT_MS) return Math.ceil(ms);
-  throw refusal(span, what, 'milliseconds, or a string such as "10m", "1h30m" or "2d"');
+  throw invalidSpan(span, what, 'milliseconds, or a string such as "10m", "1h30m" or "2d"');
 }
 
 /**
@@ -45,7 +45,7 @@ export function readWhen(when: When, now: number, what: string): number {
   if (!types.isDate(when)) return readSpan(when, what);
   const ms = Math.max(0, timeOf(when) - now);
   if (ms <= MAX_WAIT_MS) return Math.ceil(ms);
-  throw refusal(when, what, "a valid Date");
+  throw invalidSpan(when, what, "a valid Date");
 }
 
 /** Accepts each unit at most once, larger units first. */
@@ -65,7 +65,7 @@ function parseSpan(text: string): number | undefined {
   return ms;
 }
 
-function refusal(got: unknown, what: string, expected: string): ServiceBotError {
+function invalidSpan(got: unknown, what: string, expected: string): ServiceBotError {
   return new ServiceBotError(
     "INVALID_OPTION",
     `${what} must be ${expected}, from 0 to 365 days (got ${describeValue(got)}).`,

@@ -69,7 +69,10 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
   const hasBody = isAnnounced && method !== "GET" && method !== "HEAD";
   const body = hasBody ? bodyOf(request, ended) : null;
   const init: RequestInit & { readonly duplex: "half" } = {
-    ...{ method, headers: headerList, body, signal: ended ?? null },
+    method,
+    headers: headerList,
+    body,
+    signal: ended ?? null,
     // Required if the body is a stream.
     duplex: "half",
   };

@@ -23,13 +23,13 @@ import {
   nextLines,
   nextSteps,
   nodeLine,
-  placeOf,
   type Result,
   reportError,
   repositoryLines,
   resultOf,
   type Say,
   sayer,
+  shorterPath,
   step,
   timed,
 } from "./report.ts";
@@ -168,14 +168,14 @@ function refuseObstacles({ project, io }: Run, paths: string[]): void {
   const unlisted = obstacles.length - lines.length;
   if (unlisted > 0) lines.push(`    … and ${unlisted} more`);
   throw new UsageError(
-    `${placeOf(project.target, io)} contains files that would be overwritten:\n${lines.join("\n")}\n` +
+    `${shorterPath(project.target, io)} contains files that would be overwritten:\n${lines.join("\n")}\n` +
       "  Nothing was written. Choose another directory, or move the files away.",
     obstacles.map(({ path }) => path),
   );
 }
 
 function dryRun({ project, io, say }: Run, files: string[]): Result {
-  say(`${files.length} files would be written to ${placeOf(project.target, io)}:`);
+  say(`${files.length} files would be written to ${shorterPath(project.target, io)}:`);
   for (const path of files) say(`    ${path}`);
   say("Nothing was written (--dry-run).");
   return { ...resultOf(project, files), dryRun: true };
@@ -194,7 +194,7 @@ async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
   }
   const started = io.now();
   writeFiles(project.target, files);
-  say(step(`${files.length} files → ${placeOf(project.target, io)}`, io.now() - started));
+  say(step(`${files.length} files → ${shorterPath(project.target, io)}`, io.now() - started));
   say("✔ .env created (mode 600, ignored), signing secret generated");
   if (project.ownNode) say(nodeLine(io));
 }

@@ -74,7 +74,7 @@ export const repositoryLines: Readonly<Record<Repository, string>> = {
 
 export function nextSteps(project: Project, installed: boolean, io: Io): string[] {
   const { packageManager } = project;
-  const place = placeOf(project.target, io);
+  const place = shorterPath(project.target, io);
   return [
     ...(place === "." ? [] : [`cd ${quote(place, io.platform)}`]),
     ...(installed
@@ -102,7 +102,7 @@ export function nextLines(steps: readonly string[]): string[] {
 }
 
 /** Returns the shorter of the relative and the absolute path. */
-export function placeOf(target: string, io: Io): string {
+export function shorterPath(target: string, io: Io): string {
   const way = relative(io.cwd, target) || ".";
   if (way.length > target.length) return target;
   return way.startsWith("-") ? `./${way}` : way;

@@ -3,10 +3,10 @@ import { type Block, loopWatch, type Suspect } from "../core/loop-watch.ts";
 import { Wake } from "../core/wake.ts";
 import type { ClaimRooms, Retention } from "../inbox/inbox.ts";
 import { type BlockSuspect, channels } from "../observe/channels.ts";
-import { Lanes, type LanesOptions, passesOver } from "./lanes.ts";
+import { ActiveLanes, type ActiveLanesOptions, passesOver } from "./active-lanes.ts";
 import { every, keepUp } from "./upkeep.ts";
 
-export interface DispatcherOptions extends Omit<LanesOptions, "stopping" | "onEnd"> {
+export interface DispatcherOptions extends Omit<ActiveLanesOptions, "stopping" | "onEnd"> {
   readonly retention: Retention;
 }
 
@@ -28,7 +28,7 @@ const PASS_OVER_REST = 4;
 /** Claims as many ready lanes as there are free slots, and extends their leases until they have ended. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #lanes: Lanes;
+  readonly #lanes: ActiveLanes;
   readonly #wake: Wake;
   /** Earliest time for a claim that skips lanes, on the dispatcher's clock. */
   #passOverAt = Number.NEGATIVE_INFINITY;
@@ -49,7 +49,7 @@ export class Dispatcher {
     this.#options = options;
     this.#wake = new Wake(options.clock);
     const stopping = this.#draining.signal;
-    this.#lanes = new Lanes({ ...options, stopping, onEnd: () => this.#wake.call() });
+    this.#lanes = new ActiveLanes({ ...options, stopping, onEnd: () => this.#wake.call() });
   }
 
   get running(): number {
@@ -188,7 +188,9 @@ function publishBlock({ ms, isCertain, suspects }: Block, bot: object | undefine
   const own = suspects.filter(({ run }) => run === undefined || run.bot === bot);
   if (own.length === 0 && suspects.length > 0) return;
   channels.blocked.publish({
-    ...{ bot, ms: Math.round(ms), isCertain },
+    bot,
+    ms: Math.round(ms),
+    isCertain,
     suspects: own.slice(0, MAX_SUSPECTS).map(describeSuspect),
   });
 }

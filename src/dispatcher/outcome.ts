@@ -324,7 +324,11 @@ function publish(
   const { id: event, type, lane, attempt } = claim;
   channels.run.publish({
     bot,
-    ...{ event, type, lane, attempt, trace: traceIdOf(claim.trace) },
+    event,
+    type,
+    lane,
+    attempt,
+    trace: traceIdOf(claim.trace),
     outcome: held ? outcome.kind : "lost",
     ms,
     retryInMs: "delayMs" in outcome ? outcome.delayMs : undefined,

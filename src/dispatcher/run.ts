@@ -107,7 +107,9 @@ export class Run implements Job {
     const { inbox, clock, wall = clock } = this.#options;
     const { event, claim } = this;
     this.#effects ??= new RunEffects({
-      ...{ event, claim, inbox },
+      event,
+      claim,
+      inbox,
       now: () => wall.now(),
       isInDoubt: () => this.#options.restore?.lostRunOf(event, claim) !== undefined,
     });

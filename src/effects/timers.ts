@@ -88,7 +88,9 @@ export class Timers {
     const { claim, now } = this.#options;
     return [...this.#set.values()].map(({ name, key, when, body }) => ({
       lane: claim.lane,
-      ...{ name, key, body },
+      name,
+      key,
+      body,
       delayMs: readWhen(when, now(), name),
       // The id is random instead of derived from the event that sets the timer. Timers can set timers endlessly, and
       // their ids must not grow.

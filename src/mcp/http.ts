@@ -156,7 +156,8 @@ export class McpHttp {
   async #serve(request: Request, token: string, call: Call): Promise<Response> {
     // Read the body immediately, because each chunk of an unread body takes memory.
     const arriving = receiveWebBody(request.body, {
-      ...{ limit: MAX_MESSAGE_BYTES, budget: this.#bodies },
+      limit: MAX_MESSAGE_BYTES,
+      budget: this.#bodies,
     });
     arriving.catch(() => undefined);
     const access = await this.#tokens.check(token);
@@ -184,7 +185,8 @@ export class McpHttp {
     const signal = AbortSignal.any([request.signal, this.#closing.signal]);
     const authInfo = { token, clientId: "", scopes: [], extra: { access } };
     return await this.#handler.fetch(new Request(url, { method, headers, signal }), {
-      ...{ authInfo, parsedBody },
+      authInfo,
+      parsedBody,
     });
   }
 

@@ -74,7 +74,9 @@ const listings: ReadonlyMap<string, ListedTool> = new Map(
   allTools.map(({ name, title, description, input, output, writes = false }) => [
     name,
     {
-      ...{ name, title, description },
+      name,
+      title,
+      description,
       inputSchema: jsonSchema(input, "input"),
       outputSchema: jsonSchema(output, "output"),
       annotations: {

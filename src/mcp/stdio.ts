@@ -41,7 +41,10 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const closing = new AbortController();
   const { signal } = closing;
   const principal = {
-    ...{ baseUrl, access, logger, fetch },
+    baseUrl,
+    access,
+    logger,
+    fetch,
     client: new Client({ baseUrl, apiKey, fetch: options.fetch }),
     probe: () => probeScopes({ baseUrl, apiKey, signal, fetch }),
   };

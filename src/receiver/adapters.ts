@@ -245,7 +245,9 @@ function fromWeb(request: Request): Incoming {
   const { pathname, search } = new URL(request.url);
   const { path, query } = readRoute(pathname + search);
   return {
-    ...{ method: request.method, path, query },
+    method: request.method,
+    path,
+    query,
     headers: Object.fromEntries(request.headers),
     read: async (bounds) => {
       if (request.bodyUsed) throw new BodyError("already_read");

@@ -104,13 +104,13 @@ export async function answerLocal(
       const id = decoded(found[1] ?? "");
       return json(200, await operation.run(channel, id, new URLSearchParams(query)));
     } catch (error) {
-      return refusal(error, channel.log);
+      return errorAnswer(error, channel.log);
     }
   }
   return failure(404, "NOT_FOUND", "Not found.");
 }
 
-function refusal(error: unknown, log: Logger): Answer {
+function errorAnswer(error: unknown, log: Logger): Answer {
   if (!(error instanceof ServiceBotError)) {
     log.error({ err: error }, "a request from the local platform failed");
     return notReady;

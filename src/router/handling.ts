@@ -39,8 +39,8 @@ export class Handling {
       loopGuard === false ? undefined : new LoopGuard(loopGuard, { platformClock: client, laneOf });
   }
 
-  begin(job: Job): HandlerRun {
-    return new HandlerRun(job, this);
+  begin(job: Job): EventHandling {
+    return new EventHandling(job, this);
   }
 }
 
@@ -51,7 +51,7 @@ interface LastWord {
   readonly after: Route | undefined;
 }
 
-export class HandlerRun implements ContextOptions {
+export class EventHandling implements ContextOptions {
   readonly #job: Job;
   readonly #handling: Handling;
   /** `undefined` until the handlers start. */
@@ -119,7 +119,7 @@ export class HandlerRun implements ContextOptions {
    * Returns a run of the boundary for the error that made the event a dead letter, or `undefined` if there is no
    * boundary. If the handlers never started, because the process ended during each run, the bot's own boundary applies.
    */
-  boundary(error: unknown): { begin(job: Job): HandlerRun } | undefined {
+  boundary(error: unknown): { begin(job: Job): EventHandling } | undefined {
     const { routes, account } = this.#handling;
     const { event } = this.#job;
     if (!isOwn(event.type) && account.hasCaused(event)) return undefined;
@@ -129,7 +129,7 @@ export class HandlerRun implements ContextOptions {
       await authorCode("catch()", () => boundary(error, context));
     };
     const lastWord = { chain, after: this.#route };
-    return { begin: (job) => new HandlerRun(job, this.#handling, lastWord) };
+    return { begin: (job) => new EventHandling(job, this.#handling, lastWord) };
   }
 
   /** A boundary's steps need their own names, because the handlers' steps have used the unprefixed names. */

@@ -45,15 +45,15 @@ export async function readMessage(
 
 /** Returns whether the event names a conversation or post from which its text can be read. */
 export function hasMessage(event: AnyEvent): boolean {
-  return placeOf(event) !== undefined;
+  return messageIdsOf(event) !== undefined;
 }
 
-type Place =
+type MessageIds =
   | { readonly conversationId: string }
   | { readonly postId: string; readonly commentId: string | undefined };
 
 /** Reads fields instead of the type, because events of newer types have a text as well. */
-function placeOf(event: AnyEvent): Place | undefined {
+function messageIdsOf(event: AnyEvent): MessageIds | undefined {
   const conversationId = conversationOf(event);
   if (conversationId !== undefined) return { conversationId };
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
@@ -71,20 +71,20 @@ async function read(
   event: AnyEvent,
   signal: AbortSignal,
 ): Promise<Message | Post | undefined> {
-  const place = placeOf(event);
-  if (place === undefined) throw textless(event);
+  const ids = messageIdsOf(event);
+  if (ids === undefined) throw textless(event);
   const limit = 50;
   const excerpt = new Excerpt(event);
-  if ("conversationId" in place) {
+  if ("conversationId" in ids) {
     const readPage = (cursor: string | undefined) =>
-      client.dms.messages(place.conversationId, { limit, cursor, signal });
+      client.dms.messages(ids.conversationId, { limit, cursor, signal });
     // Pages run from newest to oldest, so the search can stop at a message older than the event. A text that merely
     // begins with the excerpt may belong to a later message.
     const isEnough = (messages: readonly Message[]) =>
       messages.some((message) => excerpt.equals(message.text) || isOlder(message, event));
     return nearest(event, excerpt, await readUntil(readPage, event, isFromPeer, isEnough));
   }
-  const { postId, commentId } = place;
+  const { postId, commentId } = ids;
   try {
     if (commentId === undefined) return await client.posts.get(postId, { signal });
     const isMeant = (comment: Comment) => comment.id === commentId && isByActor(comment, event);

@@ -137,7 +137,11 @@ function writeStep<T extends { readonly id?: string | undefined }>(
   const request = () => {
     const imageCount = images.length + imageKeys.length;
     return JSON.stringify({
-      ...{ text, imageCount, ...place, at: client.platformNow(), inFlightMs },
+      text,
+      imageCount,
+      ...place,
+      at: client.platformNow(),
+      inFlightMs,
     } satisfies WriteFingerprint);
   };
   return {

@@ -118,7 +118,9 @@ export class Scene {
     const { type, from = DEFAULT_PERSON, text, images, postId, commentId } = input;
     const username = this.#names.find("person", from) === undefined ? plainUsername(from) : from;
     const acted = this.#act({
-      ...{ type, text, images },
+      type,
+      text,
+      images,
       // The action itself creates a new user, so that the platform can reject the name.
       from: this.#names.find("person", username) ?? username,
       postId: this.#post(postId, type === "mention" ? UNKNOWN : BOT),

@@ -95,7 +95,8 @@ async function create<B extends BotUnderTest>(
 ): Promise<B> {
   let isRead = false;
   const options: TestBotOptions = {
-    ...{ env: {}, clock },
+    env: {},
+    clock,
     // A bot that ignores its options would use the environment and the network.
     get fetch() {
       isRead = true;

@@ -1,5 +1,5 @@
+export { type HandledTypes, TypeLimits } from "../../src/dispatcher/active-lanes.ts";
 export { Conflicts } from "../../src/dispatcher/conflicts.ts";
-export { type HandledTypes, TypeLimits } from "../../src/dispatcher/lanes.ts";
 export { Dispatcher, type DispatcherOptions } from "../../src/dispatcher/loop.ts";
 export {
   EndedRun,

@@ -9,7 +9,7 @@ export type {
   TimerContext,
   WithState,
 } from "../../src/router/handler.ts";
-export { type HandlerRun, Handling } from "../../src/router/handling.ts";
+export { type EventHandling, Handling } from "../../src/router/handling.ts";
 export { LoopGuard, type LoopGuardOptions, OwnAccount } from "../../src/router/loops.ts";
 export {
   type CommandContext,

@@ -4,7 +4,7 @@ import { type Clock, createLogger, systemClock } from "../faces/core.ts";
 import { RunEffects } from "../faces/effects.ts";
 import { parseEvent } from "../faces/events.ts";
 import type { Claim } from "../faces/inbox.ts";
-import { type HandlerRun, Handling, type Router, routesOf } from "../faces/router.ts";
+import { type EventHandling, Handling, type Router, routesOf } from "../faces/router.ts";
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
@@ -87,7 +87,7 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
   };
 }
 
-export function begin(router: Router, job: Job, client: Client): HandlerRun {
+export function begin(router: Router, job: Job, client: Client): EventHandling {
   const clock = new ManualClock();
   return new Handling({ routes: routesOf(router), client, clock, loopGuard: false }).begin(job);
 }

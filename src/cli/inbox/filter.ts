@@ -59,8 +59,10 @@ export function isChosen(filter: InboxFilter): boolean {
 export function filterArguments(filter: InboxFilter): string {
   const { since, until, receivedSince, receivedUntil, ...texts } = filter;
   const times = {
-    ...{ since: iso(since), until: iso(until) },
-    ...{ "received-since": iso(receivedSince), "received-until": iso(receivedUntil) },
+    since: iso(since),
+    until: iso(until),
+    "received-since": iso(receivedSince),
+    "received-until": iso(receivedUntil),
   };
   return Object.entries({ ...texts, ...times })
     .map(([name, value]) => (value === undefined ? "" : ` --${name} ${quoted(String(value))}`))

@@ -9,9 +9,9 @@ import { countProcesses, requireInbox } from "./maintenance.ts";
 import {
   checkSchema,
   migrate,
+  nameOfInbox,
   type OpenOptions,
   openDatabase,
-  placeOf,
   refuseTooNew,
   storedSchema,
 } from "./open.ts";
@@ -58,7 +58,7 @@ export class CopyTarget {
   /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE */
   static async open(options: OpenOptions): Promise<CopyTarget> {
     const database = await openDatabase({ timeoutMs: TIMEOUT_MS, ...options });
-    return new CopyTarget(database, placeOf(options.url, options.schema));
+    return new CopyTarget(database, nameOfInbox(options.url, options.schema));
   }
 
   private constructor(database: Database, place: string) {

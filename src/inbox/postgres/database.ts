@@ -237,7 +237,8 @@ export class Database implements SqlStore {
       const { transaction } = channels;
       if (transaction.hasSubscribers)
         transaction.publish({
-          ...{ bot: this.#options.bot, isCommitted },
+          bot: this.#options.bot,
+          isCommitted,
           ms: performance.now() - started,
         });
     }

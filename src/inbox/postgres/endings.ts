@@ -60,8 +60,12 @@ const IS_NEXT_LATE = isLateSql(
 const COMPLETE = `
 WITH input AS (
   ${rowsOf({
-    ...{ lane: "text", fence: "bigint", id: "text", attempt: "integer" },
-    ...{ goes_on: "boolean", skipped: "text" },
+    lane: "text",
+    fence: "bigint",
+    id: "text",
+    attempt: "integer",
+    goes_on: "boolean",
+    skipped: "text",
   })}
 ), ${SORTED}, seen AS MATERIALIZED (
   SELECT sorted.*, held.*, next.* FROM sorted CROSS JOIN LATERAL (
@@ -101,8 +105,12 @@ FROM advanced`;
 const END = `
 WITH input AS (
   ${rowsOf({
-    ...{ lane: "text", fence: "bigint", id: "text", attempt: "integer" },
-    ...{ error: "text", skipped: "text" },
+    lane: "text",
+    fence: "bigint",
+    id: "text",
+    attempt: "integer",
+    error: "text",
+    skipped: "text",
   })}
 ), ${lockHeld("done_ord, done_at")}, ended AS (
   UPDATE {schema}.event SET done_at = {now}, error = held.error, attempts = held.attempt, fence = held.fence,

@@ -7,10 +7,10 @@ import type { Database } from "./database.ts";
 import {
   checkSchema,
   migrate,
+  nameOfInbox,
   type OpenOptions,
   openDatabase,
   openWith,
-  placeOf,
   storedSchema,
 } from "./open.ts";
 import { PROCESSES } from "./presence.ts";
@@ -89,7 +89,7 @@ export async function countProcesses(database: Database): Promise<number> {
 export async function requireInbox(database: Database, url: string): Promise<void> {
   await openWith(database, async () => {
     await checkSchema(database);
-    const place = placeOf(url, database.schema);
+    const place = nameOfInbox(url, database.schema);
     await database.run(() => refuseMarked(database.dialect, place, ["target"]));
   });
 }
@@ -109,7 +109,7 @@ export async function probePostgres(options: OpenOptions): Promise<InboxProbe> {
       );
     }
     await checkSchema(database);
-    await database.run(() => refuseMarked(database.dialect, placeOf(options.url, schema)));
+    await database.run(() => refuseMarked(database.dialect, nameOfInbox(options.url, schema)));
     if (await may(database, MAY_WRITE, [schema])) {
       return { exists: true, served: (await countProcesses(database)) > 0 };
     }
@@ -140,7 +140,7 @@ export async function markDatabase(
   options: OpenOptions,
   mark: RestoreMark,
 ): Promise<InboxContents & { readonly place: string }> {
-  const place = placeOf(options.url, options.schema);
+  const place = nameOfInbox(options.url, options.schema);
   return await usingDatabase({ timeoutMs: COUNT_TIMEOUT_MS, ...options }, async (database) => {
     if ((await database.run(storedSchema)).version === 0) {
       const message = `${place} contains no inbox. Check DATABASE_URL and DATABASE_SCHEMA.`;

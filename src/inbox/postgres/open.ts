@@ -8,7 +8,7 @@ import { dialect } from "./dialect.ts";
 import { loadDriver } from "./driver.ts";
 
 /** Returns the name of a PostgreSQL inbox for messages, without user and password. */
-export function placeOf(url: string, schema: string): string {
+export function nameOfInbox(url: string, schema: string): string {
   return `${showDatabase({ kind: "postgres", url })} (schema ${schema})`;
 }
 

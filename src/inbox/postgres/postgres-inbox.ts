@@ -26,10 +26,10 @@ import { Backlog, Intake } from "./intake.ts";
 import { LeaseLedger } from "./lease-ledger.ts";
 import {
   migrate,
+  nameOfInbox,
   type OpenOptions,
   openDatabase,
   openWith,
-  placeOf,
   refuseTooNew,
   storedSchema,
 } from "./open.ts";
@@ -103,7 +103,10 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     this.#timers = new Timers(database);
     this.#states = new Gather((reads) => findStates(database, reads), MAX_STATE_READS);
     this.#wakeUps = new WakeUps({
-      ...{ database, id, clock, random },
+      database,
+      id,
+      clock,
+      random,
       sessions: new Sessions({ database, id, clock, onFreed: () => this.#announceFreed() }),
       onReconnected: () => this.announceDoubt(),
       onTopic: (topic) => this.shared.changed(topic),
@@ -113,7 +116,8 @@ export class PostgresInbox extends SqlInbox implements Inbox {
       },
     });
     this.shared = new PostgresShared({
-      ...{ queries: database, id },
+      queries: database,
+      id,
       notify: (topic) => this.#wakeUps.notifyOf(topic),
       register: () => this.#wakeUps.register(),
       requireUsable: () => requireUsable(database, options.url),
@@ -259,6 +263,6 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 async function requireUsable(database: Database, url: string): Promise<void> {
   await database.run(function* () {
     refuseTooNew(yield* storedSchema());
-    yield* refuseMarked(database.dialect, placeOf(url, database.schema));
+    yield* refuseMarked(database.dialect, nameOfInbox(url, database.schema));
   });
 }

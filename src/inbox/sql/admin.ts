@@ -28,7 +28,7 @@ import {
   STATES_OPTIONS,
   TIMERS_OPTIONS,
 } from "./admin-options.ts";
-import { type DecisionOutcome, Decisions, refusal } from "./decisions.ts";
+import { type DecisionOutcome, Decisions, decisionError } from "./decisions.ts";
 import { Events } from "./events.ts";
 import { Reports } from "./reports.ts";
 import { States } from "./states.ts";
@@ -75,7 +75,7 @@ export class SqlAdmin implements InboxAdmin {
   async show(id: string): Promise<EventDetails> {
     requireKind("id", id, STRING);
     const found = await this.#events.show(id);
-    if (found === undefined) throw refusal(id, "not-found");
+    if (found === undefined) throw decisionError(id, "not-found");
     return found;
   }
 
@@ -151,7 +151,7 @@ export class SqlAdmin implements InboxAdmin {
       return await this.#decideAll(await this.targets(target), decide, options);
     }
     const [outcome] = await this.#carryOut([target], decide);
-    if (outcome !== undefined && "refused" in outcome) throw refusal(target, outcome.refused);
+    if (outcome !== undefined && "refused" in outcome) throw decisionError(target, outcome.refused);
     return { changed: 1, skipped: 0 };
   }
 

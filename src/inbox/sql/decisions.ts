@@ -256,7 +256,7 @@ const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => st
 /** Maximum length of an id in an error message, in characters. No stored id is longer. */
 const MAX_ID = 512;
 
-export function refusal(id: string, why: Refusal): ServiceBotError {
+export function decisionError(id: string, why: Refusal): ServiceBotError {
   const [code, message] = refusals[why];
   return new ServiceBotError(code, message(id.slice(0, MAX_ID)));
 }

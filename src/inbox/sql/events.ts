@@ -299,7 +299,13 @@ function toSummary(row: EventRow, isRestoring: boolean): EventSummary {
   const leased = row.leased === 1;
   const isWaiting = state === "pending" && !leased;
   return {
-    ...{ id, type, lane, state, source, attempts, leased },
+    id,
+    type,
+    lane,
+    state,
+    source,
+    attempts,
+    leased,
     receivedAt: row.received_at,
     trace: traceIdOf(row.trace ?? undefined),
     endedAt: row.done_at ?? undefined,

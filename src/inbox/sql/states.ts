@@ -81,7 +81,7 @@ export class States {
   /** @throws {ServiceBotError} CURSOR_INVALID */
   async timers({ lane, name, limit, after }: TimerListOptions): Promise<TimerPage> {
     const size = pageSize(limit);
-    const values = [lane ?? null, name ?? null, ...placeOf(after), size + 1];
+    const values = [lane ?? null, name ?? null, ...readCursor(after), size + 1];
     const rows = await this.#store.rows<StoredTimer>(LIST_TIMERS, values);
     const timers = rows.slice(0, size);
     const last = rows.length > size ? timers.at(-1) : undefined;
@@ -93,14 +93,14 @@ export class States {
 }
 
 /** Position in the sorted list of timers. */
-type Place = readonly [dueAt: number, lane: string, name: string, key: string];
+type TimerPosition = readonly [dueAt: number, lane: string, name: string, key: string];
 
 /** @param after the previous page's `next` */
-function placeOf(after: string | undefined): Place {
+function readCursor(after: string | undefined): TimerPosition {
   if (after === undefined) return [-1, "", "", ""];
   try {
-    const place: unknown = JSON.parse(after);
-    if (isPlace(place)) return place;
+    const position: unknown = JSON.parse(after);
+    if (isTimerPosition(position)) return position;
   } catch {
     // Invalid JSON is an invalid cursor too.
   }
@@ -110,8 +110,8 @@ function placeOf(after: string | undefined): Place {
   );
 }
 
-function isPlace(place: unknown): place is Place {
-  if (!Array.isArray(place) || place.length !== 4) return false;
-  const [dueAt, ...names] = place;
+function isTimerPosition(position: unknown): position is TimerPosition {
+  if (!Array.isArray(position) || position.length !== 4) return false;
+  const [dueAt, ...names] = position;
   return Number.isSafeInteger(dueAt) && names.every((name) => typeof name === "string");
 }

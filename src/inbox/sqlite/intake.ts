@@ -7,7 +7,7 @@ import type { DiskMeasures } from "../admin.ts";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
 import { toStored } from "../stored-text.ts";
 import { type GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
-import type { Lanes } from "./lanes.ts";
+import type { LaneLeases } from "./lane-leases.ts";
 import { TextStatement } from "./text-statement.ts";
 
 /** Events that are stored in one transaction. */
@@ -42,7 +42,7 @@ type EventRow = [
 export class Intake {
   readonly #group: GroupCommit;
   readonly #clock: Clock;
-  readonly #lanes: Lanes;
+  readonly #lanes: LaneLeases;
   // Values are bound by position, because binding by name would take as long as writing the row.
   readonly #insert: Statement<EventRow>;
   readonly #moveCursor: TextStatement<[name: string, position: string]>;
@@ -50,7 +50,7 @@ export class Intake {
   /** Types that are definitely in the file. */
   readonly #noted = new Set<string>();
 
-  constructor(db: Database, group: GroupCommit, lanes: Lanes, clock: Clock) {
+  constructor(db: Database, group: GroupCommit, lanes: LaneLeases, clock: Clock) {
     this.#group = group;
     this.#lanes = lanes;
     this.#clock = clock;

@@ -300,10 +300,18 @@ export class LaneMemory {
 
   #add(key: string, end: EndColumns | undefined): Lane {
     const lane: Lane = {
-      ...{ key, endedOrd: end?.done_ord ?? "", endedAt: end?.done_at ?? 0 },
-      ...{ leasedUntil: 0, hasMore: false },
-      ...{ isUnwritten: false, waitingSince: undefined, arrival: undefined },
-      ...{ claim: undefined, changedIn: this.#transaction, previous: undefined, next: undefined },
+      key,
+      endedOrd: end?.done_ord ?? "",
+      endedAt: end?.done_at ?? 0,
+      leasedUntil: 0,
+      hasMore: false,
+      isUnwritten: false,
+      waitingSince: undefined,
+      arrival: undefined,
+      claim: undefined,
+      changedIn: this.#transaction,
+      previous: undefined,
+      next: undefined,
     };
     this.#before.push([lane, undefined]);
     this.#lanes.set(key, lane);

@@ -22,7 +22,7 @@ import { FileRescue } from "./file-rescue.ts";
 import { type CommitDisk, GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
-import { type HowEnded, Lanes } from "./lanes.ts";
+import { type HowEnded, LaneLeases } from "./lane-leases.ts";
 import { type DiskFile, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { OtherWriters, SqliteStore } from "./store.ts";
@@ -61,7 +61,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
-  readonly #lanes: Lanes;
+  readonly #lanes: LaneLeases;
   readonly #effects: EffectWriter;
   readonly #timers: Timers;
   /** Absent for an in-memory inbox. */
@@ -85,11 +85,13 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const { db, disk } = file;
     const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
-    const lanes = new Lanes(db, { history, effects, clock });
+    const lanes = new LaneLeases(db, { history, effects, clock });
     // From here on, the group commit syncs.
     if (disk !== undefined) db.pragma("synchronous = NORMAL");
     const group = new GroupCommit(db, {
-      ...{ memory: lanes, disk: disk && commitDisk(disk), bot: options.bot },
+      memory: lanes,
+      disk: disk && commitDisk(disk),
+      bot: options.bot,
       onSyncFailed: () => ifReadable(this.#recount),
     });
     const intake = new Intake(db, group, lanes, clock);

@@ -84,7 +84,7 @@ const statementsOf = (db: Database) => ({
   ),
 });
 
-export interface LanesOptions {
+export interface LaneLeasesOptions {
   readonly history: History;
   readonly effects: EffectWriter;
   readonly clock: Clock;
@@ -94,7 +94,7 @@ export interface LanesOptions {
  * Leases lanes with their first events, and ends the leases when runs end. Every method that changes anything must be
  * called inside a transaction. The row of a running event names its run, so that the next start can count a crash.
  */
-export class Lanes implements TransactionMemory {
+export class LaneLeases implements TransactionMemory {
   readonly #history: History;
   readonly #effects: EffectWriter;
   readonly #clock: Clock;
@@ -108,7 +108,7 @@ export class Lanes implements TransactionMemory {
   /** The last suspect that was allowed to run. */
   #runningSuspect: Claim | undefined;
 
-  constructor(db: Database, { history, effects, clock }: LanesOptions) {
+  constructor(db: Database, { history, effects, clock }: LaneLeasesOptions) {
     this.#history = history;
     this.#effects = effects;
     this.#clock = clock;

@@ -25,7 +25,7 @@ import {
 import { type ClaimedEvent, RecentEvents } from "./recent-events.ts";
 import { Abort, Run, type RunOptions } from "./run.ts";
 
-export interface LanesOptions
+export interface ActiveLanesOptions
   extends Omit<OutcomeOptions, "conflicts">,
     Omit<RunOptions, "steps" | "inbox" | "restore" | "deadlines">,
     Omit<StepsOptions, keyof OutcomeOptions> {
@@ -48,9 +48,9 @@ const MAX_TURN_MS = 250;
  * Lanes that are being worked on. Runs the handlers for each lane's events one after the other, and records each
  * outcome.
  */
-export class Lanes {
+export class ActiveLanes {
   readonly limits: TypeLimits;
-  readonly #options: LanesOptions;
+  readonly #options: ActiveLanesOptions;
   /** Options of runs, by their time limit in ms. */
   readonly #runOptions = new Map<number, RunOptions>();
   readonly #steps: Steps;
@@ -62,7 +62,7 @@ export class Lanes {
   #isAbandoned = false;
   #isStopped = false;
 
-  constructor(options: LanesOptions) {
+  constructor(options: ActiveLanesOptions) {
     this.#options = options;
     this.limits = new TypeLimits(options.concurrency, options.types);
     this.#steps = new Steps(options);
