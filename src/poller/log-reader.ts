@@ -1,18 +1,18 @@
 import type { Client } from "../client/client.ts";
-import { ApiError } from "../client/errors.ts";
 import type { LogPurpose } from "../client/request.ts";
 import type { EventPage } from "../client/resources.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace } from "../core/trace.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
-import { idFamily, idText, orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
-import { textOf } from "../events/parse.ts";
 import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
 import { batchMessage, readBatch } from "../inbox/read-batch.ts";
 import { channels, traced, works } from "../observe/channels.ts";
+import { EventDates } from "./event-dates.ts";
 import type { FoundEvent } from "./mode.ts";
+import { type DatedPage, PageGroup } from "./page-group.ts";
+import { mayRefusePosition, RefusedPosition } from "./refused-position.ts";
 
 export interface LogReaderOptions {
   readonly inbox: Pick<Inbox, "put" | "cursor">;
@@ -45,11 +45,6 @@ export const CURSOR: string = EVENT_LOG;
 
 const PAGE_LIMIT = 50;
 
-/**
- * Maximum number of events per transaction. Larger groups take as long per row, but block the event loop for longer.
- */
-const MAX_GROUP_EVENTS = 500;
-
 /** Time in ms during which arriving pages share a transaction. Their events are already late. */
 const GROUP_WAIT_MS = 100;
 
@@ -61,6 +56,20 @@ const MAX_EMPTY_PAGES = 100;
  * read the recent part of the log again.
  */
 const SETTLED_AFTER_MS = 60_000;
+
+interface FirstPage {
+  /** Position before the page. `undefined` for the oldest event. */
+  readonly since: string | undefined;
+  readonly page: EventPage;
+}
+
+interface ReadPage {
+  readonly page: EventPage;
+  /** Position after the page. */
+  readonly next: string | undefined;
+  /** The following page. `undefined` for the last page. */
+  readonly following: Promise<EventPage> | undefined;
+}
 
 /**
  * Reads the event log (`GET /events`, section 4 of the platform document) into the inbox.
@@ -131,42 +140,24 @@ export class LogReader {
     found: FoundEvent[] = [],
   ): Promise<readonly FoundEvent[]> {
     const first = await this.#begin(from, signal);
-    let { since } = first;
-    let fetching = Promise.resolve(first.page);
-    let empty = 0;
     // A read from the head skips the unsettled part of the log, so it cannot move the cursor.
-    let settled = from === "cursor" || since === undefined;
+    let isSettled = from === "cursor" || first.since === undefined;
     const seenAt = new Map<string, number>();
+    let head = first.since;
     let group = this.#newGroup();
-    for (let isFirst = true; ; isFirst = false) {
-      const page = await fetching;
-      // Never send an empty cursor, because it means "the present".
-      const next = page.cursor === "" ? since : page.cursor;
-      empty = page.events.length === 0 ? empty + 1 : 0;
-      this.#atEnd = next === since;
-      const isLast = this.#atEnd || empty > MAX_EMPTY_PAGES;
-      // Fetch the next page while this page is being stored.
-      if (!isLast) fetching = this.#fetch(next, signal);
-      // If storing fails, the next page is never awaited.
-      fetching.catch(() => undefined);
+    for await (const { page, next, following } of this.#pages(first, signal)) {
       const dated = this.#date(page);
-      settled &&= next !== undefined && this.#isSettled(dated, next, group.reached, seenAt);
-      group.add(dated, settled ? next : undefined);
-      since = next;
+      isSettled &&= next !== undefined && this.#isSettled(dated, next, group.reached, seenAt);
+      group.add(dated, isSettled ? next : undefined);
+      head = next;
       // Store the first page at once, because most reads have only one page.
-      if (
-        isFirst ||
-        isLast ||
-        group.isFull ||
-        !(await this.#arrivesBefore(fetching, group.until))
-      ) {
-        for (const event of await this.#store(group)) found.push(event);
-        group = this.#newGroup();
-      }
-      if (isLast) break;
+      const mayGrow = page !== first.page && following !== undefined && !group.isFull;
+      if (mayGrow && (await this.#arrivesBefore(following, group.until))) continue;
+      for (const event of await this.#store(group)) found.push(event);
+      group = this.#newGroup();
     }
     if (this.#atEnd) this.#refused.logLeftOut(this.#options.log);
-    this.#head = since;
+    this.#head = head;
     if (from === "cursor") {
       this.#seenAt = seenAt;
       this.#dates.forgetPassed();
@@ -174,14 +165,30 @@ export class LogReader {
     return found;
   }
 
+  /** Yields pages up to the end of the log. Fetches each following page while the caller stores the last. */
+  async *#pages(first: FirstPage, signal: AbortSignal): AsyncGenerator<ReadPage> {
+    let { since } = first;
+    let empty = 0;
+    for (let fetching: Promise<EventPage> | undefined = Promise.resolve(first.page); fetching; ) {
+      const page: EventPage = await fetching;
+      // Never send an empty cursor, because it means "the present".
+      const next = page.cursor === "" ? since : page.cursor;
+      empty = page.events.length === 0 ? empty + 1 : 0;
+      this.#atEnd = next === since;
+      const isLast = this.#atEnd || empty > MAX_EMPTY_PAGES;
+      fetching = isLast ? undefined : this.#fetch(next, signal);
+      // If storing fails, the following page is never awaited.
+      fetching?.catch(() => undefined);
+      yield { page, next, following: fetching };
+      since = next;
+    }
+  }
+
   /**
    * Fetches the first page. If the platform refuses the position because its log was trimmed, reading restarts at the
    * oldest event.
    */
-  async #begin(
-    from: "cursor" | "head",
-    signal: AbortSignal,
-  ): Promise<{ readonly since: string | undefined; readonly page: EventPage }> {
+  async #begin(from: "cursor" | "head", signal: AbortSignal): Promise<FirstPage> {
     const since = from === "cursor" ? this.#cursor : this.#head;
     try {
       return { since, page: await this.#fetch(since, signal) };
@@ -300,155 +307,4 @@ export class LogReader {
     if (result.termOver !== true) return result;
     throw new ServiceBotError("LEASE_LOST", "Another instance now reads the event log.");
   }
-}
-
-/** A page with the time of its response and the times of its events, in ms since 1970 on the platform's clock. */
-interface DatedPage {
-  readonly events: readonly unknown[];
-  readonly now: number;
-  /** Times of the events, in the same order. */
-  readonly dates: readonly Dated[];
-}
-
-/** Consecutive pages to store in one transaction. */
-class PageGroup {
-  readonly events: unknown[] = [];
-  /** Time until which the group waits for more pages, in ms since 1970. */
-  readonly until: number;
-  readonly #dates = new Map<string, number>();
-  #reached: string | undefined;
-  #now = 0;
-
-  /** @param reached position up to which all events are settled and stored */
-  constructor(reached: string | undefined, until: number) {
-    this.#reached = reached;
-    this.until = until;
-  }
-
-  /** Position up to which all events are settled once this group is stored. */
-  get reached(): string | undefined {
-    return this.#reached;
-  }
-
-  get isFull(): boolean {
-    return this.events.length >= MAX_GROUP_EVENTS;
-  }
-
-  /** @param reached the position after the page, if all events before it are settled */
-  add({ events, now, dates }: DatedPage, reached: string | undefined): void {
-    for (const event of events) this.events.push(event);
-    for (const [id, at] of dates) this.#dates.set(id, at);
-    this.#reached = reached ?? this.#reached;
-    this.#now = now;
-  }
-
-  /**
-   * Returns an event's creation time, in ms since 1970 on the platform's clock. Falls back to the page's time if the
-   * event has no id.
-   */
-  dateOf(id: string): number {
-    return this.#dates.get(id) ?? this.#now;
-  }
-}
-
-/**
- * HTTP statuses with which the platform may refuse a position that has left the log. The platform document defines
- * neither how long the log keeps events nor the response to an old position (section 6).
- */
-const statuses: ReadonlySet<number> = new Set([400, 404, 410, 416, 422]);
-
-function mayRefusePosition(error: unknown): error is ApiError {
-  return error instanceof ApiError && statuses.has(error.status);
-}
-
-/**
- * Stored position that the platform refuses, until there is a new position. Reading restarts at the oldest event. A
- * trimmed log has no events up to the refused position. A platform that refused it by mistake returns all of them.
- * These events are done, even if the inbox has deleted them.
- */
-class RefusedPosition {
-  #cursor: string | undefined;
-  readonly #leftOut = new Set<string>();
-  #isLogged = false;
-
-  refuse(cursor: string | undefined): void {
-    if (cursor === undefined) return;
-    // A refused position never moves backwards.
-    if (this.#cursor === undefined || orderKey(cursor) > orderKey(this.#cursor)) {
-      this.#cursor = cursor;
-    }
-    this.#isLogged = false;
-  }
-
-  /** Clears the refused position once there is a new position. */
-  replace(log: Logger): void {
-    this.logLeftOut(log);
-    this.#cursor = undefined;
-    this.#leftOut.clear();
-  }
-
-  /** Returns whether to skip an event because it does not come after the refused position. */
-  leavesOut(id: string): boolean {
-    const isDone = this.covers(id);
-    if (isDone && !this.#isLogged) this.#leftOut.add(id);
-    return isDone;
-  }
-
-  /** Logs once how many events were skipped, because some may not have been handled. */
-  logLeftOut(log: Logger): void {
-    if (this.#leftOut.size === 0 || this.#isLogged) return;
-    this.#isLogged = true;
-    log.warn(
-      { events: this.#leftOut.size },
-      "skipped events up to the saved position; they count as done",
-    );
-  }
-
-  /**
-   * Returns whether an event or a position is at or before the refused position. False if the two are not comparable.
-   */
-  covers(id: string): boolean {
-    const cursor = this.#cursor;
-    if (cursor === undefined || idFamily(id) !== idFamily(cursor)) return false;
-    return orderKey(id) <= orderKey(cursor);
-  }
-}
-
-/** An event's id and creation time, in ms since 1970 on the platform's clock. */
-type Dated = readonly [id: string, at: number];
-
-/**
- * Determines when events were created. If an event's date is unreadable or in the future, or the platform's time is
- * unknown, the event counts as created when it was first seen. Otherwise it would look new on each read, and the cursor
- * would never pass it.
- */
-class EventDates {
-  /** Time when each event without a usable date was first seen. */
-  #seenAt = new Map<string, number>();
-  #seenNow = new Map<string, number>();
-
-  /** Returns the creation times of a page's events, in order. */
-  of({ events, date }: EventPage, now: number): Dated[] {
-    return events.map((raw): Dated => {
-      const { id, createdAt }: { id?: unknown; createdAt?: unknown } = Object(raw);
-      const at = date === undefined ? Number.NaN : Date.parse(String(createdAt));
-      return [String(id), at <= now ? at : this.#firstSeen(keyOf(raw, id), now)];
-    });
-  }
-
-  /** Forgets events that the last read from the cursor did not return, because the cursor has passed them. */
-  forgetPassed(): void {
-    this.#seenAt = this.#seenNow;
-    this.#seenNow = new Map();
-  }
-
-  #firstSeen(key: string, now: number): number {
-    const at = this.#seenAt.get(key) ?? this.#seenNow.get(key) ?? now;
-    this.#seenNow.set(key, at);
-    return at;
-  }
-}
-
-function keyOf(raw: unknown, id: unknown): string {
-  return idText(id) ?? textOf(raw) ?? "";
 }
