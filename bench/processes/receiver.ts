@@ -1,4 +1,4 @@
-import { BodyBudget } from "../../src/core/body.ts";
+import { BodyBudget } from "../../src/core/body-budget.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { listen } from "../../src/core/listen.ts";
 import { createLogger } from "../../src/core/logger.ts";

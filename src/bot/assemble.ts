@@ -2,7 +2,7 @@ import { Client } from "../client/client.ts";
 import { transportOf } from "../client/transport.ts";
 import { type Config, defaultBodyBytes } from "../config.ts";
 import { isLoopback } from "../core/addresses.ts";
-import { BodyBudget } from "../core/body.ts";
+import { BodyBudget } from "../core/body-budget.ts";
 import type { Random } from "../core/clock.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";

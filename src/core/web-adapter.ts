@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { BodyError, dropBody, SmallPieces } from "./body.ts";
+import { dropBody } from "./body.ts";
+import { BodyError, SmallPieces } from "./body-budget.ts";
 import { readTarget } from "./request-target.ts";
 
 /** Size of the buffer for unread parts of a body, in bytes. Same as Node's own stream buffer. */

@@ -1,11 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  type BodyBounds,
-  BodyError,
-  dropBody,
-  readRequestBody,
-  readWebBody,
-} from "../core/body.ts";
+import { type BodyBounds, dropBody, readRequestBody, readWebBody } from "../core/body.ts";
+import { BodyError } from "../core/body-budget.ts";
 import { readRoute } from "../core/request-target.ts";
 import { isBearer } from "../core/secrets.ts";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";

@@ -1,4 +1,4 @@
-import type { BodyProblem } from "../core/body.ts";
+import type { BodyProblem } from "../core/body-budget.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** An HTTP response, before an adapter writes it. */

@@ -1,4 +1,5 @@
-import { type BodyBounds, BodyError } from "../core/body.ts";
+import type { BodyBounds } from "../core/body.ts";
+import { BodyError } from "../core/body-budget.ts";
 import type { Clock } from "../core/clock.ts";
 import { isTooComplex, maxEventsIn } from "../core/json-bounds.ts";
 import type { Logger } from "../core/logger.ts";

@@ -4,7 +4,7 @@ export {
   isPublicHost,
   literalIn,
 } from "../../src/core/addresses.ts";
-export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body.ts";
+export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body-budget.ts";
 export {
   certificateFaultIn,
   presentedCertificate,

@@ -1,4 +1,4 @@
-import { BodyBudget } from "../../core/body.ts";
+import { BodyBudget } from "../../core/body-budget.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
 import { invalid, PlatformError } from "../error.ts";
 import type { Answer } from "../http/answer.ts";

@@ -1,5 +1,6 @@
 import type * as z from "zod";
-import { BodyBudget, BodyError, type BodyProblem, readWebBody } from "../../core/body.ts";
+import { readWebBody } from "../../core/body.ts";
+import { BodyBudget, BodyError, type BodyProblem } from "../../core/body-budget.ts";
 import { isTooComplex } from "../../core/json-bounds.ts";
 import { tryRead } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
