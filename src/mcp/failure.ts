@@ -1,4 +1,4 @@
-import { ApiError, LimitError, NetworkError } from "../client/errors.ts";
+import { ApiError, LimitError, NetworkError } from "../client/index.ts";
 import { printable } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { Client } from "../client/client.ts";
+import { Client } from "../client/index.ts";
 import { probeScope, probeScopes } from "../client/scopes.ts";
 import type { Fetch } from "../client/transport.ts";
 import { hostCheck, loopbackNames, normalHost, tokenProblem } from "../core/addresses.ts";

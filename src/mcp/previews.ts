@@ -1,4 +1,4 @@
-import type { Image } from "../client/resources.ts";
+import type { Image } from "../client/index.ts";
 import type { Fetch } from "../client/transport.ts";
 import { isPublicHost } from "../core/addresses.ts";
 import { readUpTo } from "../core/bounded-read.ts";

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { Client } from "../client/client.ts";
-import { ApiError } from "../client/errors.ts";
+import { ApiError, type Client } from "../client/index.ts";
 import { isScopeMissing } from "../client/scopes.ts";
 import type { Fetch } from "../client/transport.ts";
 import type { Logger } from "../core/logger.ts";

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { Client } from "../client/client.ts";
+import { Client } from "../client/index.ts";
 import { probeScopes } from "../client/scopes.ts";
 import type { Fetch } from "../client/transport.ts";
 import { LineLimit } from "../core/line-limit.ts";

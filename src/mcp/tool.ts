@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { Client } from "../client/client.ts";
-import type { Image } from "../client/resources.ts";
+import type { Client, Image } from "../client/index.ts";
 import type { Scope } from "../core/platform-contract.ts";
 
 export interface ToolContext {
