@@ -16,6 +16,7 @@ const SOURCES = [
   "scripts/compile.ts",
   "scripts/dependencies/lockfile.ts",
   "scripts/pack",
+  "scripts/site/homepage.ts",
   "scripts/site/links.ts",
   "scripts/site/pages.ts",
   "src",

@@ -77,6 +77,16 @@ export class Module {
     });
   }
 
+  /** Names that the file exports only as types. */
+  get onlyTypes(): readonly string[] {
+    return this.#program.body.flatMap((statement) => {
+      if (statement.type !== "ExportNamedDeclaration") return [];
+      const isType = (specifier: ESTree.ExportSpecifier) =>
+        statement.exportKind === "type" || specifier.exportKind === "type";
+      return statement.specifiers.filter(isType).map(localName);
+    });
+  }
+
   #other(specifier: string): Module {
     return moduleAt(join(dirname(this.path), specifier));
   }

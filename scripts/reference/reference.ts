@@ -14,6 +14,8 @@ export interface EntryPoint {
 
 export interface PublicEntry extends Entry {
   readonly declared: Declared;
+  /** True if programs can import the type, and no value. */
+  readonly isType: boolean;
 }
 
 /** Page below docs/ for each entry point that exports names. */
@@ -24,17 +26,18 @@ const PAGES: Readonly<Record<string, string>> = {
   "service-bot/testing": "testing.md",
 };
 
-const WRITTEN = "<!-- Written by `npm run docs -- reference` from the docstrings in src/. -->";
+const WRITTEN = "<!-- Written by `npm run docs` from the docstrings in src/. -->";
 
 export function entryPoints(): EntryPoint[] {
   const { name, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const built = Object.entries<{ default?: string }>(exports).filter(([, to]) => to.default);
   const points = built.map(([path, { default: to = "" }]) => {
     const module = moduleAt(join(root, to.replace("./dist/", "src/").replace(/\.js$/, ".ts")));
+    const onlyTypes = new Set(module.onlyTypes);
     const names = module.names.map((one) => {
       const declared = module.find(one);
       if (declared === undefined) throw new Error(`${module.path}: ${one} is declared nowhere`);
-      return { name: one, declared };
+      return { name: one, declared, isOnlyType: onlyTypes.has(one) };
     });
     return { name: posix.join(name, path), module, names };
   });
@@ -43,7 +46,10 @@ export function entryPoints(): EntryPoint[] {
   return points.map(({ name, module, names }) => ({
     name,
     about: readDocstring(module.about).text,
-    entries: names.map((one) => ({ ...one, ...describe(one.name, one.declared, isPublic) })),
+    entries: names.map(({ name: one, declared, isOnlyType }) => {
+      const entry = describe(one, declared, isPublic);
+      return { ...entry, declared, isType: isOnlyType || entry.kind === "type" };
+    }),
   }));
 }
 
@@ -57,13 +63,15 @@ export function reference(points: readonly EntryPoint[] = entryPoints()): Map<st
   return pages;
 }
 
-interface Told {
+/** Entries on the page of an entry point. */
+export interface Documented {
   readonly own: readonly PublicEntry[];
+  /** Types that the exported ones mention. */
   readonly unexported: readonly PublicEntry[];
 }
 
 /** Assigns each entry to a page. An export shared by two entry points is documented with the smaller one. */
-function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
+export function documentedBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Documented> {
   const smallestFirst = points.toSorted((a, b) => a.entries.length - b.entries.length);
   const seen = new Set<string>();
   const owned = smallestFirst.map((point) => {
@@ -77,9 +85,9 @@ function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
   );
 }
 
-function addresses(told: ReadonlyMap<EntryPoint, Told>): ReadonlyMap<string, string> {
+function addresses(documented: ReadonlyMap<EntryPoint, Documented>): ReadonlyMap<string, string> {
   return new Map(
-    [...told].flatMap(([{ name }, { own, unexported }]) => {
+    [...documented].flatMap(([{ name }, { own, unexported }]) => {
       const at = anchors(own, unexported);
       return own.map((entry) => [idOf(entry.declared), `${PAGES[name]}${at.get(entry)}`] as const);
     }),
@@ -87,9 +95,9 @@ function addresses(told: ReadonlyMap<EntryPoint, Told>): ReadonlyMap<string, str
 }
 
 function page(point: EntryPoint, points: readonly EntryPoint[]): string {
-  const told = toldBy(points);
-  const all = addresses(told);
-  const { own = [], unexported = [] } = told.get(point) ?? {};
+  const documented = documentedBy(points);
+  const all = addresses(documented);
+  const { own = [], unexported = [] } = documented.get(point) ?? {};
   const here = anchors(own, unexported);
   const ids = new Map([...own, ...unexported].map((entry) => [idOf(entry.declared), entry]));
   const linkOf: LinkOf = (declared) => {
@@ -110,7 +118,7 @@ function wrapped(links: readonly string[]): string {
   return links.join(",\n");
 }
 
-function alphabetical(entries: readonly PublicEntry[]): PublicEntry[] {
+export function alphabetical(entries: readonly PublicEntry[]): PublicEntry[] {
   const key = ({ name }: Entry) => `${name.toLowerCase()} ${name}`;
   return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
@@ -124,7 +132,7 @@ function closure(
   const visit = ({ names }: Entry) => {
     for (const [name, declared] of names) {
       if (isPublic(declared) || found.has(idOf(declared))) continue;
-      const entry = { declared, ...describe(name, declared, isPublic) };
+      const entry = { ...describe(name, declared, isPublic), declared, isType: true };
       found.set(idOf(declared), entry);
       visit(entry);
     }
@@ -134,7 +142,7 @@ function closure(
 }
 
 function index(points: readonly EntryPoint[]): string {
-  const at = addresses(toldBy(points));
+  const at = addresses(documentedBy(points));
   const sections = points.map(({ name, about, entries }) => {
     const links = alphabetical(entries).map(
       (entry) => `[${entry.name}](${at.get(idOf(entry.declared))})`,

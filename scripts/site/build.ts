@@ -2,10 +2,11 @@ import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { writeReference } from "../reference/write.ts";
 import { installDependencies } from "../registry/install.ts";
 import { root } from "../root.ts";
 import { deadLinks } from "./dead-links.ts";
-import { homepage } from "./links.ts";
+import { homepage } from "./homepage.ts";
 
 const site = join(root, "site");
 
@@ -31,6 +32,7 @@ export function buildSite({
 }: SiteOptions = {}): string {
   const out = folder ?? join(site, ".vitepress", "dist");
   installDependencies(pathToFileURL(`${site}/`));
+  writeReference();
   const program = join(site, "node_modules", "vitepress", "bin", "vitepress.js");
   const { status } = spawnSync(
     process.execPath,

@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
-import { readContents } from "../reference/contents.ts";
 import { root } from "../root.ts";
+import { readContents } from "./contents.ts";
 import { EXCLUDED, pageOf, siteTarget } from "./pages.ts";
 import { githubSlug } from "./slug.ts";
 

@@ -1,12 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { root } from "../root.ts";
+import { homepage } from "./homepage.ts";
 import { pageFiles, siteTarget } from "./pages.ts";
-
-/** URL of the site, without a slash at the end. package.json is the only place that defines it. */
-export const homepage: string = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-).homepage;
 
 /**
  * Returns the URL of a link's target on the site. `undefined` if the target is not on the site.

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, posix } from "node:path";
 import { root } from "../root.ts";
+import { homepage } from "./homepage.ts";
 
 /** Pages outside docs/: their path on the site, by path in the repository. */
 const OTHERS: Readonly<Record<string, string>> = {
@@ -11,6 +12,15 @@ const OTHERS: Readonly<Record<string, string>> = {
   "SECURITY.md": "security.md",
   "bench/README.md": "internals/benchmarks.md",
 };
+
+/** The API reference, which the site's build writes from the docstrings. It is not in git. */
+export const REFERENCE_PAGES: readonly string[] = [
+  "docs/reference/api/README.md",
+  "docs/reference/api/client.md",
+  "docs/reference/api/platform.md",
+  "docs/reference/api/service-bot.md",
+  "docs/reference/api/testing.md",
+];
 
 export const EXCLUDED: readonly string[] = [
   "README.md",
@@ -24,12 +34,12 @@ export const EXCLUDED: readonly string[] = [
   "test/**",
 ];
 
-/** Returns the paths of all pages in the repository. */
+/** Returns the paths of all pages in the repository, and of the API reference. */
 export function pageFiles(): string[] {
   const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name.replaceAll("\\", "/")}`);
-  return [...new Set([...Object.keys(OTHERS), ...docs])];
+  return [...new Set([...Object.keys(OTHERS), ...docs, ...REFERENCE_PAGES])];
 }
 
 export function pageOf(file: string): string | undefined {
@@ -55,6 +65,7 @@ export function siteTarget(
   target: string,
   { repository }: Place = {},
 ): string | undefined {
+  if (target.startsWith(`${homepage}/`)) return pageAt(target.slice(homepage.length));
   if (/^[a-z]+:|^#|^\//.test(target)) return target;
   const [path = "", anchor] = target.split("#");
   const found = posix.join(posix.dirname(file), decodeURI(path));
@@ -63,4 +74,9 @@ export function siteTarget(
   const page = pageOf(found);
   if (page !== undefined) return `/${page}${hash}`;
   return repository === undefined ? undefined : `${repository}/blob/main/${found}${hash}`;
+}
+
+/** Returns the page of a URL's path. Pages name the API reference by its URL, because it is not in git. */
+function pageAt(path: string): string {
+  return path.replace(/\.html(?=#|$)/, ".md").replace(/\/(?=#|$)/, "/index.md");
 }

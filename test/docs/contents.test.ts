@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { readContents } from "../../scripts/reference/contents.ts";
+import { reference as writtenReference } from "../../scripts/reference/reference.ts";
+import { readContents } from "../../scripts/site/contents.ts";
+import { REFERENCE_PAGES } from "../../scripts/site/pages.ts";
 import { root } from "./markdown.ts";
 
 const docs = join(root, "docs");
+const reference = writtenReference();
 const sections = readContents();
 const listed = sections.flatMap(({ pages }) => pages);
 
@@ -23,11 +26,14 @@ test("docs/README.md has the sections of the site, in order", () => {
 test("docs/README.md lists every page of docs/ once", () => {
   const files = readdirSync(docs, { recursive: true, encoding: "utf8" });
   const pages = files.filter((name) => name.endsWith(".md") && name !== "README.md");
-  expect(listed.map(({ file }) => file).sort()).toEqual(pages.sort());
+  const built = REFERENCE_PAGES.map((path) => relative("docs", path));
+  const all = new Set([...pages, ...built]);
+  expect(listed.map(({ file }) => file).sort()).toEqual([...all].sort());
 });
 
 test.each(listed)("docs/README.md lists $file by its title", ({ title, file }) => {
-  expect(readFileSync(join(docs, file), "utf8")).toMatch(`\n# ${title}\n`.trimStart());
+  const text = reference.get(file) ?? readFileSync(join(docs, file), "utf8");
+  expect(text).toMatch(`\n# ${title}\n`.trimStart());
 });
 
 test("README.md links to docs/README.md", () => {

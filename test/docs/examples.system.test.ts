@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { guideFiles, pathIn } from "../guides/files.ts";
 import { typeErrors } from "../support/type-errors.ts";
-import { type CodeBlock, codeBlocks, type Page, pages, root } from "./markdown.ts";
+import { type CodeBlock, codeBlocks, pages, root } from "./markdown.ts";
 
 test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async () => {
-  const blocks = pages.filter(isWritten).flatMap(codeBlocks).filter(isExample);
+  const blocks = pages.flatMap(codeBlocks).filter(isExample);
   expect(blocks.length).toBeGreaterThan(4);
   const files = blocks.map(({ page, code }, index) => [
     `${page.replaceAll(/\W/g, "_")}_${index}.ts`,
@@ -15,11 +15,6 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
   for (const { guide, path, code } of guideFiles) files.push([join(guide, path), code]);
   expect(await typeErrors(Object.fromEntries(files), { paths: sourcesOfExports() })).toBe("");
 });
-
-/** The API reference is generated from sources that are checked elsewhere. */
-function isWritten({ path }: Page): boolean {
-  return !path.startsWith(join("docs/reference/api"));
-}
 
 /**
  * A bot's file begins with its path. The files of a guide are compiled together, and other files in

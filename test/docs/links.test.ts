@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
+import { homepage } from "../../scripts/site/homepage.ts";
+import { leadsToPage } from "../site/site-links.ts";
+import { anchorsOf, links, type Page, pages, root, targets } from "./markdown.ts";
+import { referencePages } from "./reference-pages.ts";
 
 const HOSTS = [
   "opentelemetry.io",
@@ -21,11 +24,25 @@ const HOSTS = [
   "www.npmjs.com",
 ];
 
-const byPath = new Map(pages.map((page) => [page.path, page]));
+const all = [...pages, ...referencePages];
+const byPath = new Map(all.map((page) => [page.path, page]));
 
-test.each(pages)("$path links to headings that are there", (page) => {
+test.each(all)("$path links to headings that are there", (page) => {
   expect(lostAnchors(page)).toEqual([]);
 });
+
+test.each(referencePages)("$path links to pages that are there", (page) => {
+  const lost = links(page).filter((target) => !byPath.has(relative(root, target)));
+  expect(lost).toEqual([]);
+});
+
+test.each(pages)(
+  "$path names the API reference, which is not in git, by its URL on the site",
+  (page) => {
+    const own = targets(page).filter((target) => target.startsWith(homepage));
+    expect(own.filter((target) => !leadsToPage(target))).toEqual([]);
+  },
+);
 
 function lostAnchors(page: Page): string[] {
   return targets(page)
@@ -39,8 +56,10 @@ function lostAnchors(page: Page): string[] {
     });
 }
 
-test.each(pages)("$path has external links only by https, to listed hosts", ({ path, text }) => {
-  const addresses = targets({ path, text }).filter((target) => /^[a-z]+:/.test(target));
+test.each(all)("$path has external links only by https, to listed hosts", ({ path, text }) => {
+  const addresses = targets({ path, text })
+    .filter((target) => /^[a-z]+:/.test(target))
+    .filter((target) => !target.startsWith(`${homepage}/`));
   const odd = addresses.filter((address) => {
     const url = URL.parse(address);
     return url?.protocol !== "https:" || !HOSTS.includes(url.hostname);
@@ -49,8 +68,8 @@ test.each(pages)("$path has external links only by https, to listed hosts", ({ p
 });
 
 test("every host that is allowed is linked to", () => {
-  const all = pages.map(({ text }) => text).join("\n");
-  expect(HOSTS.filter((host) => !all.includes(`](https://${host}`))).toEqual([]);
+  const text = pages.map((page) => page.text).join("\n");
+  expect(HOSTS.filter((host) => !text.includes(`](https://${host}`))).toEqual([]);
 });
 
 test("every picture is there, is used, and has words for those who do not see it", () => {

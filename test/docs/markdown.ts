@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { REFERENCE_PAGES } from "../../scripts/site/pages.ts";
 import { githubSlug } from "../../scripts/site/slug.ts";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -18,11 +19,13 @@ export interface CodeBlock {
   readonly note: string;
 }
 
+/** Pages in git. */
 export const pages: readonly Page[] = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
-    .map((name) => join("docs", name)),
+    .map((name) => join("docs", name))
+    .filter((path) => !REFERENCE_PAGES.includes(path)),
   join("bench", "README.md"),
   join("src", "create", "README.md"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));

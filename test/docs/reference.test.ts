@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readDocstring } from "../../scripts/reference/docstring.ts";
 import { entryPoints, reference } from "../../scripts/reference/reference.ts";
+import { REPORT, surface } from "../../scripts/reference/surface.ts";
+import { REFERENCE_PAGES } from "../../scripts/site/pages.ts";
 import { ERRORS_SOURCE, PLATFORM_ERRORS_SOURCE } from "../faces/files.ts";
 import { root } from "./markdown.ts";
 
@@ -14,34 +16,8 @@ const entries = points.flatMap((point) =>
 describe("the reference", () => {
   const written = reference(points);
 
-  test.each([...written])(
-    "docs/%s is what the docstrings say: else `npm run docs -- reference`",
-    (path, text) => {
-      expect(readFileSync(join(root, "docs", path), "utf8")).toBe(text);
-    },
-  );
-
-  test("has no page besides these", () => {
-    const files = readdirSync(join(root, "docs/reference/api")).map(
-      (name) => `reference/api/${name}`,
-    );
-    expect(files.sort()).toEqual([...written.keys()].sort());
-  });
-
-  test("has every name that the package exports", () => {
-    const snapshot = readFileSync(join(root, "test/pack/exports.txt"), "utf8");
-    const exported = snapshot
-      .split(/^# /m)
-      .slice(1)
-      .map((section) => {
-        const [name = "", ...lines] = section.trim().split("\n");
-        return [name, lines.map((line) => line.replace(/^\w+ /, "")).sort()] as const;
-      });
-    const described = points.map(({ name, entries }) => [
-      name,
-      entries.map((one) => one.name).sort(),
-    ]);
-    expect(described).toEqual(exported);
+  test("has the pages that the site lists", () => {
+    expect([...written.keys()].map((page) => `docs/${page}`).sort()).toEqual(REFERENCE_PAGES);
   });
 
   test("is the same when it is made again, and names no place in the sources", () => {
@@ -50,6 +26,21 @@ describe("the reference", () => {
       expect(text).not.toMatch(/node_modules|Defined in|:\d+:\d+|#private|\bdist\//);
       // A tag in the output was not parsed.
       expect(text).not.toMatch(/@(?:param|throws|returns|link|internal)\b/);
+    }
+  });
+});
+
+describe("the report of the public surface", () => {
+  test("has every signature; if not, run `npm run docs -- reference` and review its diff", () => {
+    expect(readFileSync(join(root, REPORT), "utf8")).toBe(surface(points));
+  });
+
+  test("has every exported name", () => {
+    const report = surface(points);
+    for (const { title, name } of entries) {
+      expect(report, title).toMatch(
+        new RegExp(`^(?:(?:type of )?(?:class|const|function|interface|type) )?${name}\\b`, "m"),
+      );
     }
   });
 });

@@ -6,6 +6,8 @@ import { buffer } from "node:stream/consumers";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { entryPoints } from "../../scripts/reference/reference.ts";
+import { exportedBy } from "../../scripts/reference/surface.ts";
 import { commandsOf } from "../../scripts/registry/toolchain.ts";
 import { documentedBlock, root } from "../docs/markdown.ts";
 import { commands } from "../faces/cli.ts";
@@ -36,11 +38,9 @@ describe("a bot with nothing but its own packages, on the oldest Node", {
   timeout: 120_000,
 }, () => {
   test("imports every entry, with the exported names", async () => {
-    const listed = (await readFile(join(root, "test/pack/exports.txt"), "utf8")).split(/^# /m);
-    const entries = listed.slice(1).map((entry) => {
-      const [name = "", ...names] = entry.trim().split("\n");
-      const values = names.filter((each) => each.startsWith("value "));
-      return [name, values.map((each) => each.slice("value ".length))] as const;
+    const entries = entryPoints().map((point) => {
+      const values = exportedBy(point).filter((each) => each.startsWith("value "));
+      return [point.name, values.map((each) => each.slice("value ".length))] as const;
     });
     const script = `
       const names = {};

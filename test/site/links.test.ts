@@ -1,13 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  homepage,
-  siteUrl,
-  withHomepage,
-  withPageUrls,
-  withSiteLinks,
-} from "../../scripts/site/links.ts";
+import { homepage } from "../../scripts/site/homepage.ts";
+import { siteUrl, withHomepage, withPageUrls, withSiteLinks } from "../../scripts/site/links.ts";
 import { root } from "../docs/markdown.ts";
 import { pageUrl } from "../faces/core.ts";
 import { linkProblems, relativeLinks } from "./site-links.ts";

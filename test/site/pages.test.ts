@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { deadLinks } from "../../scripts/site/dead-links.ts";
+import { homepage } from "../../scripts/site/homepage.ts";
 import { pageOf, siteTarget } from "../../scripts/site/pages.ts";
 import { codeBlocks, root } from "../docs/markdown.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -26,6 +27,8 @@ test.each([
   ["../../README.md", "/"],
   ["#here", "#here"],
   ["https://nodejs.org/", "https://nodejs.org/"],
+  [`${homepage}/reference/api/`, "/reference/api/index.md"],
+  [`${homepage}/reference/api/client.html#client`, "/reference/api/client.md#client"],
   ["../../templates/operations/", `${repository}/blob/main/templates/operations/`],
 ])("a link of a guide to %s leads to %s", (target, expected) => {
   expect(siteTarget("docs/guides/reminders.md", target, { repository })).toBe(expected);

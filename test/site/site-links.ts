@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { homepage, sitePages, withHomepage } from "../../scripts/site/links.ts";
+import { homepage } from "../../scripts/site/homepage.ts";
+import { sitePages, withHomepage } from "../../scripts/site/links.ts";
 import { anchorsOf, pages, root } from "../docs/markdown.ts";
+import { referencePages } from "../docs/reference-pages.ts";
 
 const files = sitePages();
 /** Names of the pages without their folders. */
 const names = new Set([...files.values()].map((file) => basename(file)));
-const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]));
+const anchors = new Map([...pages, ...referencePages].map((page) => [page.path, anchorsOf(page)]));
 
 /**
  * Returns what leads nowhere in a text that users read without docs/ next to it: paths and names of files in docs/, and
@@ -22,7 +24,8 @@ export function linkProblems(text: string): string[] {
   ];
 }
 
-function leadsToPage(url: string): boolean {
+/** Returns whether a URL of the site has a page, and its anchor a heading. */
+export function leadsToPage(url: string): boolean {
   const [path = "", anchor] = url.slice(homepage.length).split("#");
   if (path.startsWith("/images/")) return existsSync(join(root, "docs", path));
   const file = files.get(path || "/");
