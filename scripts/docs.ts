@@ -8,7 +8,6 @@ const generators = new Map([
   ["configuration", "scripts/configuration/main.ts"],
   ["dependencies", "scripts/dependencies/main.ts"],
   ["addresses", "scripts/site/addresses.ts"],
-  ["tour", "scripts/tour/main.ts"],
   ["screenshots", "scripts/screenshots/main.ts"],
   ["views", "scripts/screenshots/views.ts"],
   ["growth", "bench/plot.ts"],

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures for README.md and docs/start/tour.md. Creates a bot, starts `npm run dev`, and uses the portal in
- * a browser.
+ * Takes the pictures for README.md and docs/reference/local-platform.md. Creates a bot, starts `npm run dev`, and uses
+ * the portal in a browser.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

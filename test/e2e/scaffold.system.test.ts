@@ -6,7 +6,7 @@ import { type Result, type RunResult, run, templates } from "../faces/create.ts"
 import { TestProcess } from "../support/process.ts";
 import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
 
-/** Two other tests, start.system.test.ts and tour.system.test.ts, cover the starter. */
+/** Another test, start.system.test.ts, covers the starter. */
 describe.each(["minimal", "assistant"])(
   "a bot scaffolded from the template %s and this checkout",
   {

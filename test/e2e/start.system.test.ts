@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { environment, usePorts } from "../../scripts/tour/newcomer.ts";
-import { Shell } from "../../scripts/tour/shell.ts";
 import { root } from "../create/harness.ts";
 import { codeBlocks, pages } from "../docs/markdown.ts";
 import { hasPty } from "../support/at-terminal.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
+import { environment, usePorts } from "./newcomer.ts";
+import { Shell } from "./shell.ts";
 
 /** The code blocks in docs/start/first-bot.md, in order. */
 const blocks = pages
@@ -32,11 +32,13 @@ test.skipIf(!hasPty)(
       newcomer.shell.close();
       rmSync(folder, { recursive: true, force: true });
     });
-    for (const { language, code } of played) {
+    for (const { language, code, note } of played) {
+      if (note.includes("presses w twice")) await newcomer.turnsWebhookOff();
       if (language === "ts") await newcomer.writes(code);
       else if (language === "text") expect(newcomer.shown).toContain(code.trimEnd());
       else for (const line of code.trimEnd().split("\n")) await newcomer.types(line);
     }
+    await newcomer.turnsWebhookOn();
   },
 );
 
@@ -71,5 +73,25 @@ class Newcomer {
     this.shell.opened.takes();
     writeFileSync(join(this.shell.folder, "my-bot", path), code);
     if (path.startsWith("src/")) await this.shell.opened.shows("restarting the bot", " bot ready");
+  }
+
+  async turnsWebhookOff(): Promise<void> {
+    const { opened } = this.shell;
+    opened.type("w");
+    await opened.shows("Press w again to switch the webhook off");
+    opened.type("w");
+    await opened.shows("webhook disabled: turned off by its owner");
+  }
+
+  /** Waits until the bot, which polls, is back at the webhook. `q` quits. */
+  async turnsWebhookOn(): Promise<void> {
+    const { opened } = this.shell;
+    await opened.shows("switching to polling");
+    opened.type("w");
+    await opened.shows("webhook enabled");
+    await this.shell.run("npx service-bot trigger dm.message --from ada --text hello --wait");
+    await opened.shows("switching back to the webhook");
+    opened.type("q");
+    expect(await opened.ended).toBe(0);
   }
 }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { delimiter, dirname } from "node:path";
-import { withoutBotVariables } from "../../test/support/scaffolded.ts";
+import { withoutBotVariables } from "../support/scaffolded.ts";
 
 /** Replaces the ports in a bot's `.env`, because the default ports may be in use. */
 export async function usePorts(path: string, platform: string, bot: string): Promise<void> {
