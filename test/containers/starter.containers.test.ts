@@ -87,7 +87,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, run by its compose.y
       const { event, status } = await say("by https");
       expect(status).toBe(200);
       await following.line((line) => line.includes('"msg":"ready"'));
-      const doctor = documentedBlock("docs/deploy/vps.md", "doctor");
+      const doctor = documentedBlock("docs/deploy/docker.md", "doctor");
       expect(await project.type(doctor)).toContain(":3000/webhook");
 
       // The inbox is in the volume, so the bot recognizes a retried delivery.

@@ -1,8 +1,8 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { AtTerminal } from "../support/at-terminal.ts";
 import { within } from "../../scripts/demo/process.ts";
 import { BrokenPromise } from "../../scripts/demo/report.ts";
+import { AtTerminal } from "../support/at-terminal.ts";
 
 /** Time limit for a program, in ms. Long enough to install packages. */
 const TIMEOUT_MS = 150_000;

@@ -6,7 +6,7 @@ import { documentedBlock, pages } from "../../docs/markdown.ts";
 import { installPeer } from "../../peers/install.ts";
 
 export interface Hosting {
-  readonly page: string;
+  readonly service: string;
   /** Port to listen on, taken from PORT or from the Dockerfile. */
   readonly port: number;
   readonly givesPort: boolean;
@@ -137,9 +137,9 @@ const cloudRunFile = z.strictObject({
 export async function fly(): Promise<Hosting> {
   const modules = await installPeer("toml");
   const { parse } = await import(pathToFileURL(join(modules, "smol-toml/dist/index.js")).href);
-  const file = flyFile.parse(parse(documentedBlock("docs/deploy/fly.md", "config")));
+  const file = flyFile.parse(parse(documentedBlock("docs/deploy/hosting.md", "fly")));
   return {
-    page: "fly.md",
+    service: "fly",
     port: file.http_service.internal_port,
     givesPort: false,
     healthPath: file.http_service.checks[0].path,
@@ -152,10 +152,10 @@ export async function fly(): Promise<Hosting> {
 }
 
 export async function railway(): Promise<Hosting> {
-  const block = documentedBlock("docs/deploy/railway.md", "config");
+  const block = documentedBlock("docs/deploy/hosting.md", "railway");
   const { deploy } = railwayFile.parse(JSON.parse(block));
   return {
-    page: "railway.md",
+    service: "railway",
     port: RAILWAY_PORT,
     givesPort: true,
     healthPath: deploy.healthcheckPath,
@@ -167,7 +167,7 @@ export async function railway(): Promise<Hosting> {
 }
 
 export async function render(): Promise<Hosting> {
-  const block = documentedBlock("docs/deploy/render.md", "config");
+  const block = documentedBlock("docs/deploy/hosting.md", "render");
   const { services, databases } = renderFile.parse(parseYaml(block));
   const [service] = services;
   const named = service.envVars.flatMap((one) =>
@@ -175,7 +175,7 @@ export async function render(): Promise<Hosting> {
   );
   if (named[0] !== databases[0].name) throw new Error(`there is no database ${named[0]}`);
   return {
-    page: "render.md",
+    service: "render",
     port: RENDER_PORT,
     givesPort: true,
     healthPath: service.healthCheckPath,
@@ -187,13 +187,13 @@ export async function render(): Promise<Hosting> {
 }
 
 export async function cloudRun(): Promise<Hosting> {
-  const block = documentedBlock("docs/deploy/cloud-run.md", "config");
+  const block = documentedBlock("docs/deploy/hosting.md", "cloud-run");
   const [container] = cloudRunFile.parse(parseYaml(block)).spec.template.spec.containers;
-  const page = pages.find(({ path }) => path === "docs/deploy/cloud-run.md");
+  const page = pages.find(({ path }) => path === "docs/deploy/hosting.md");
   const [, grace = ""] =
     /`createBot\(\{\s+shutdownGraceMs: ([\d_]+)\s+\}\)/.exec(page?.text ?? "") ?? [];
   return {
-    page: "cloud-run.md",
+    service: "cloud-run",
     port: container.ports[0].containerPort,
     givesPort: true,
     healthPath: container.startupProbe.httpGet.path,

@@ -48,17 +48,20 @@ function flagsOf({ memory, stopSignal, stopSeconds }: Hosting): string[] {
   ];
 }
 
-describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ...hosting }) => {
-  test("gives the bot enough time to stop", () => {
-    const ownMs = defaults.shutdownGraceMs;
-    const longestMs = longestStopMs() - ownMs + (shutdownGraceMs ?? ownMs);
-    expect(longestMs + ROOM_MS).toBeLessThanOrEqual(stopSeconds * 1_000);
-  });
+describe.each(hostings)(
+  "docs/deploy/hosting.md, $service",
+  ({ stopSeconds, shutdownGraceMs, ...hosting }) => {
+    test("gives the bot enough time to stop", () => {
+      const ownMs = defaults.shutdownGraceMs;
+      const longestMs = longestStopMs() - ownMs + (shutdownGraceMs ?? ownMs);
+      expect(longestMs + ROOM_MS).toBeLessThanOrEqual(stopSeconds * 1_000);
+    });
 
-  test("sets only known variables", () => {
-    expect(hosting.variables.filter((name) => !variables.includes(name))).toEqual([]);
-  });
-});
+    test("sets only known variables", () => {
+      expect(hosting.variables.filter((name) => !variables.includes(name))).toEqual([]);
+    });
+  },
+);
 
 /** The volume belongs to root, even if the image's folder has another owner. */
 const ROOTS_VOLUME = ["--mount", `type=volume,source=${NAME},target=${DATA},volume-nocopy`];
@@ -114,18 +117,18 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
    * Creates the database that the platform's page describes. Returns flags for `docker run`, variables, and part of the
    * database's URL.
    */
-  async function memoryOf({ page, volume }: Hosting) {
+  async function memoryOf({ service, volume }: Hosting) {
     if (volume !== undefined) {
       return { store: "sqlite", flags: ["--volume", volume], env: {}, shown: "bot.db" } as const;
     }
-    const database = await PostgresContainer.start(docker, `${NAME}-${page.replace(".md", "")}`);
+    const database = await PostgresContainer.start(docker, `${NAME}-${service}`);
     onTestFinished(() => database.remove());
     const env = { DATABASE_URL: await database.ready() };
     return { store: "postgres", flags: [], env, shown: "postgres://" } as const;
   }
 
   test.each(hostings)(
-    "is ready, replies and exits as docs/deploy/$page says, and passes the doctor",
+    "is ready, replies and exits as docs/deploy/hosting.md says of $service, and passes the doctor",
     async (hosting) => {
       const { port, givesPort, healthPath, stopSeconds } = hosting;
       const { store, flags, shown, ...memory } = await memoryOf(hosting);
@@ -168,7 +171,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
 
 function stopsOn(hosting: Hosting, image: () => string): Scenario {
   const { port, shutdownGraceMs = defaults.shutdownGraceMs, volume } = hosting;
-  const label = `platforms-${hosting.page.replace(".md", "")}`;
+  const label = `platforms-${hosting.service}`;
   const settings = { shutdownGraceMs };
   const options = { image, label, port, settings, flags: () => flagsOf(hosting) };
   const fault = {
@@ -201,13 +204,13 @@ withEngine("a bot stopped under load, as platforms stop it", () => {
   afterAll(() => console.info(tabulate(results)));
 
   const [onFly] = hostings;
-  const hurried = { ...onFly, page: "fly-in-5-s.md", stopSeconds: SHORTEST_STOP_S };
+  const hurried = { ...onFly, service: "fly-in-5-s", stopSeconds: SHORTEST_STOP_S };
   for (const hosting of [...hostings, hurried]) {
-    const { stopSignal, stopSeconds, page } = hosting;
+    const { stopSignal, stopSeconds, service } = hosting;
     const scenario = stopsOn(hosting, () => image);
     testSmall(
       recorded(scenario, results),
-      `${page}: ends with 0 in ${stopSeconds} s after ${stopSignal}, and loses nothing`,
+      `${service}: ends with 0 in ${stopSeconds} s after ${stopSignal}, and loses nothing`,
     );
   }
 });
