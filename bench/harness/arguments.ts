@@ -8,7 +8,7 @@ export interface Wanted {
   /** Search words in lower case. Empty to run every benchmark. */
   readonly words: readonly string[];
   readonly rounds?: number;
-  /** True to write the figures into docs/internals/performance.md. */
+  /** True to write the ratios into docs/internals/performance.md. */
   readonly document: boolean;
   /** True to reuse the last run's figures instead of measuring. */
   readonly fromLast: boolean;
@@ -21,7 +21,7 @@ export const USAGE = `npm run bench -- [--quick] [--only WORDS] [--rounds N] [--
   --quick       runs less work and fewer rounds; about five minutes for all benchmarks
   --only WORDS  runs only benchmarks whose name or title contains any of the words, separated by commas or spaces
   --rounds N    rounds per benchmark, at least 1; default 5, or 3 with --quick (fewer for benchmarks without targets)
-  --document    runs everything and writes the figures into docs/internals/performance.md
+  --document    runs everything and writes the ratios into docs/internals/performance.md
   --from-last   with --document: writes the last run's figures (bench/results/latest.json) without measuring
   --profile     prints where the measured processes spend their CPU time; saves profiles to bench/results/profiles`;
 

@@ -1,28 +1,23 @@
 import { environmentLine } from "./environment.ts";
 import type { Failure, Report } from "./report.ts";
-import type { Result } from "./results.ts";
-import { cells, HEAD, isNumeric, readable, type Section } from "./table.ts";
-import { judge, type Verdict, verdictOf } from "./targets.ts";
+import { readable, type Section } from "./table.ts";
+import { judge, type Verdict } from "./targets.ts";
 
 /** Generated parts of docs/internals/performance.md, between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
-type Part = "summary" | "targets" | "figures";
+type Part = "summary" | "targets";
 
 /** Minimum number of rounds for figures that go into the page. */
 export const FEWEST_ROUNDS = 5;
 
 /**
- * Returns the page with the report inserted: a summary and the targets at the top, a table per benchmark at the end.
+ * Returns the page with the report inserted: a summary, and the ratios that have a target. The report has all figures.
  *
  * @throws {Error} if the page has no markers for a part
  */
 export function insertReport(page: string, report: Report): string {
-  const { sections, failures } = report;
-  const failed = failures.length === 0 ? [] : [failures.map(failureOf).join("\n")];
-  const figures = [...failed, ...sections.map(sectionOf)].join("\n\n");
   const parts = [
-    ["summary", summaryOf(sections)],
+    ["summary", summaryOf(report.sections)],
     ["targets", targetsOf(report)],
-    ["figures", figures],
   ] as const;
   return parts.reduce((written, [part, document]) => insertPart(written, part, document), page);
 }
@@ -49,7 +44,7 @@ function insertPart(page: string, part: Part, document: string): string {
   return `${before}${begin}\n\n${document}\n\n${end}${after}`;
 }
 
-function targetsOf({ at, environment, rounds, sections }: Report): string {
+function targetsOf({ at, environment, rounds, sections, failures }: Report): string {
   const options = { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" } as const;
   const day = new Date(at).toLocaleDateString("en-GB", options);
   const verdicts = judge(sections);
@@ -59,24 +54,22 @@ function targetsOf({ at, environment, rounds, sections }: Report): string {
       `${day}: ${environmentLine(environment)}; medians of ${rounds} rounds. ${met} of ${verdicts.length} targets met.`,
     ),
     "",
-    "| | measured | median | compared with | its median | ratio | target |",
-    "|---:|---|---:|---|---:|---:|---|",
-    ...verdicts.map((verdict) => targetRow(verdict, sections)),
+    "| | measured | median | ratio | to | target |",
+    "|---:|---|---:|---:|---|---|",
+    ...verdicts.map(targetRow),
+    ...(failures.length === 0 ? [] : ["", ...failures.map(failureOf)]),
   ].join("\n");
 }
 
-function targetRow({ target, result }: Verdict, sections: readonly Section[]): string {
+function targetRow({ target, result, met }: Verdict): string {
   const { figure, median, unit, against = "", ratio } = result;
-  const section = sections.find(({ results }) => results.includes(result));
-  const peer = section?.results.find((other) => other.figure === against)?.median;
   return row([
     String(target.number ?? ""),
     figure,
     `${readable(median)} ${unit}`,
-    against,
-    peer === undefined ? "" : readable(peer),
     ratio === undefined ? "" : ratio.toFixed(2),
-    targetOf(result),
+    against,
+    `${target.is} ${target.bound}: ${met ? "met" : "**missed**"}`,
   ]);
 }
 
@@ -98,26 +91,6 @@ export function requireWhole(report: Report, names: readonly string[]): void {
   if (rounds < FEWEST_ROUNDS) {
     throw new Error(`The last run had fewer than ${FEWEST_ROUNDS} rounds. Remedy: ${remedy}`);
   }
-}
-
-function sectionOf({ benchmark, title, results }: Section): string {
-  const hasTargets = results.some(({ target }) => target !== undefined);
-  const head = ["figure", ...HEAD.slice(1), ...(hasTargets ? ["target"] : [])];
-  const rule = head.map((_, column) => (isNumeric(column) ? "---:" : "---"));
-  const rows = results.map((result) => [
-    ...cells(result),
-    ...(hasTargets ? [targetOf(result)] : []),
-  ]);
-  return [`### ${benchmark}`, "", wrapped(`${title}.`), "", ...[head, rule, ...rows].map(row)].join(
-    "\n",
-  );
-}
-
-function targetOf(result: Result): string {
-  const verdict = verdictOf(result);
-  if (verdict === undefined) return "";
-  const { target, met } = verdict;
-  return `${target.is} ${target.bound}: ${met ? "met" : "**missed**"}`;
 }
 
 function failureOf({ benchmark, message }: Failure): string {
