@@ -7,7 +7,7 @@ export interface Section {
   readonly results: readonly Result[];
 }
 
-export const HEAD: readonly string[] = ["", "median", "lowest to highest", "unit", "ratio", "to"];
+const HEAD: readonly string[] = ["", "median", "lowest to highest", "unit", "ratio", "to"];
 
 export function table(sections: readonly Section[]): string {
   const rows = sections.flatMap(({ results }) => results.map(indented));
@@ -28,14 +28,14 @@ function indented(result: Result): string[] {
   return [`  ${figure}`, ...others];
 }
 
-export function cells({ figure, median, min, max, unit, ratio, against }: Result): string[] {
+function cells({ figure, median, min, max, unit, ratio, against }: Result): string[] {
   const range = `${readable(min)} to ${readable(max)}`;
   const compared = ratio === undefined ? "" : ratio.toFixed(2);
   return [figure, readable(median), range, unit, compared, against ?? ""];
 }
 
 /** Returns whether a column contains numbers. Numbers are right-aligned. */
-export function isNumeric(column: number): boolean {
+function isNumeric(column: number): boolean {
   return [1, 2, 4].includes(column);
 }
 
