@@ -35,10 +35,6 @@ package needs a new version of service-bot. \`THIRD-PARTY.md\` in each package c
 
 /** Returns the beginning of the page, which depends only on the installed packages. */
 export function installedSection(tree: readonly Dependency[]): string {
-  const rows = tree.map(
-    ({ name, version, license, bytes }) =>
-      `| ${name} | ${version} | ${license} | ${kilobytes(bytes)} |`,
-  );
   return `# Dependencies
 
 \`npm install service-bot\` installs ${tree.length} other packages, which take ${megabytes(totalBytes(tree))} on disk. A test allows at most ${limits.packages} packages,
@@ -47,10 +43,7 @@ ${allowedLicences.join(", ")}.
 
 \`npm run docs -- dependencies\` generates this page from package-lock.json and the installed packages. A new bot installs
 newer versions if they exist. The optional packages pg, sharp and pino-pretty are not included.
-
-| package | version | licence | kB |
-|---|---|---|---:|
-${rows.join("\n")}
+In a bot's folder, \`npm sbom\` lists the installed packages with their versions and licences.
 `;
 }
 

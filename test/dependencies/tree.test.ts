@@ -20,7 +20,7 @@ test("it has what package.json asks for, and nothing of development", () => {
   for (const name of ["vitest", "typescript", "pg", "sharp"]) expect(names).not.toContain(name);
 });
 
-test("docs/internals/dependencies.md lists it (npm run docs -- dependencies)", () => {
+test("docs/internals/dependencies.md has its number of packages and their size (npm run docs -- dependencies)", () => {
   const page = readFileSync(join(root, "docs/internals/dependencies.md"), "utf8");
   expect(page.slice(0, page.indexOf("\n## "))).toBe(installedSection(tree));
 });

@@ -11,13 +11,13 @@ import { reservePort } from "../support/reserve-port.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Writes the example from docs/deploy/embedding.md, with a handler that waits for a response from `gate`. */
+/** Writes the example from docs/guides/express.md, with a handler that waits for a response from `gate`. */
 function writeExample(gate: string): string {
   const folder = temporaryFolder();
   linkPackage(folder, { ".": "./src/index.ts" });
   const express = dirname(createRequire(import.meta.url).resolve("express/package.json"));
   symlinkSync(express, join(folder, "node_modules", "express"));
-  const example = documentedBlock("docs/deploy/embedding.md", "express");
+  const example = documentedBlock("docs/guides/express.md", "express");
   const waits = `async (ctx) => { console.log("handling"); await fetch(${JSON.stringify(gate)}); await ctx.reply("hello"); }`;
   const code = example.replace('(ctx) => ctx.reply("hello")', waits);
   expect(code).toContain(waits);
