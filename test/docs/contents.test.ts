@@ -39,3 +39,16 @@ test.each(listed)("docs/README.md lists $file by its title", ({ title, file }) =
 test("README.md links to docs/README.md", () => {
   expect(readFileSync(join(root, "README.md"), "utf8")).toContain("](docs/README.md)");
 });
+
+const decisions = listed.filter(({ file }) => file.startsWith("internals/decisions/"));
+
+test.each(decisions)(
+  "$file is dated, short, and has context, decision and consequence",
+  ({ file }) => {
+    expect(file).toMatch(/\/20\d\d-[01]\d-[0-3]\d-[\w-]+\.md$/);
+    const lines = readFileSync(join(docs, file), "utf8").trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(15);
+    const parts = lines.flatMap((line) => /^\*\*(\w+)\.\*\* /.exec(line)?.[1] ?? []);
+    expect(parts).toEqual(["Context", "Decision", "Consequence"]);
+  },
+);
