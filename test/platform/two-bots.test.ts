@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import type { AnyEvent } from "../faces/events.ts";
 import type { NewApp, Platform } from "../faces/platform.ts";
 import { verify } from "../faces/signature.ts";
-import { newKeys } from "./support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
@@ -23,36 +22,6 @@ async function poll(platform: Platform, token: string, query = ""): Promise<Page
   const answer = await request<Page>(platform, "GET", `/api/v1/events${query}`, { token });
   return answer.body;
 }
-
-test("each bot reads its own log, and all logs share one numbering", async () => {
-  const { platform, other } = await runTwo();
-  const [first] = ids(act(platform, "follow"));
-  const [second] = ids(act(platform, "follow", { to: "other" }));
-  const [third] = ids(act(platform, "like"));
-  expect([first, second, third]).toEqual([1, 2, 3].map((n) => `evt_00000000000${n}`));
-  const own = await poll(platform, platform.apiKey);
-  expect(own.events.map(({ id }) => id)).toEqual([first, third]);
-  const others = await poll(platform, other.apiKey);
-  expect(others.events.map(({ id }) => id)).toEqual([second]);
-  expect(others.cursor).toBe(second);
-  expect(await poll(platform, other.apiKey, `?since=${second}`)).toEqual({
-    events: [],
-    cursor: second,
-  });
-});
-
-test("a log's present is its own newest event", async () => {
-  const { platform, other } = await runTwo();
-  expect((await poll(platform, other.apiKey, "?since=")).cursor).toBe("evt_000000000000");
-  const [second] = ids(act(platform, "follow", { to: "other" }));
-  act(platform, "like");
-  const { cursor } = await poll(platform, other.apiKey, "?since=");
-  expect(cursor).toBe(second);
-  act(platform, "follow");
-  const [next] = ids(act(platform, "follow", { to: "other" }));
-  const { events } = await poll(platform, other.apiKey, `?since=${cursor}`);
-  expect(events.map(({ id }) => id)).toEqual([next]);
-});
 
 test("each webhook gets its own bot's events, signed with its own secret", async () => {
   const { platform, other } = await runTwo();
@@ -114,15 +83,6 @@ test("events are delivered again only to their own bot", async () => {
   expect(await platform.control.deliver({ eventIds }, "other")).toMatchObject([{ status: 200 }]);
 });
 
-test("an image belongs to the app that uploaded it", async () => {
-  const { platform, other } = await runTwo();
-  const imageKeys = await newKeys(platform, 1);
-  const post = (token: string) =>
-    request(platform, "POST", "/api/v1/posts", { body: { imageKeys }, token });
-  expect((await post(other.apiKey)).body.error.code).toBe("INVALID_IMAGE_KEY");
-  expect((await post(platform.apiKey)).status).toBe(201);
-});
-
 test("two bots talk in a conversation started by an action", async () => {
   const { platform, other } = await runTwo();
   const begun = act(platform, "dm.message", { from: "other", to: "bot", text: "hello, bot" });
@@ -152,32 +112,4 @@ test("two bots talk in a conversation started by an action", async () => {
     true,
     true,
   ]);
-});
-
-test("a block between two bots stops their messages both ways", async () => {
-  const { platform, other } = await runTwo();
-  const { conversationId } = act(platform, "dm.message", { from: "other", to: "bot" });
-  platform.control.setBlock({ by: "bot", whom: "other" });
-  const path = `/api/v1/dm/conversations/${conversationId}/messages`;
-  for (const token of [platform.apiKey, other.apiKey]) {
-    const { status, body } = await request(platform, "POST", path, { body: { text: "hi" }, token });
-    expect(status).toBe(403);
-    expect(body.error.code).toBe("BLOCKED");
-  }
-  expect(() => act(platform, "dm.message", { from: "other", to: "bot" })).toThrow("has blocked");
-  platform.control.setBlock({ by: "bot", whom: "other", blocked: false });
-  expect((await request(platform, "POST", path, { body: { text: "hi" } })).status).toBe(201);
-});
-
-test("each app has its own usage", async () => {
-  const { platform, other } = await runTwo();
-  platform.control.setLimits({ postsPerDay: 1 });
-  const post = (token: string) =>
-    request(platform, "POST", "/api/v1/posts", { body: { text: "hi" }, token });
-  expect((await post(other.apiKey)).status).toBe(201);
-  const used = await request(platform, "GET", "/control/v1/limits?bot=other");
-  expect(used.body).toMatchObject({ postsPerDay: { limit: 1, used: 1 } });
-  expect(platform.control.limits.postsPerDay.used).toBe(0);
-  expect((await post(other.apiKey)).status).toBe(429);
-  expect((await post(platform.apiKey)).status).toBe(201);
 });

@@ -1,154 +1,121 @@
-import { expect, test } from "vitest";
-import type { KnownEvent } from "../../faces/events.ts";
-import type { Platform } from "../../faces/platform.ts";
-import { act, ids, request, runPlatform, tokenWith } from "../support/platform.ts";
+import { expect } from "vitest";
+import { read } from "../conformance/http.ts";
+import {
+  act,
+  conversationWith,
+  events,
+  idsOf,
+  newComment,
+  newPost,
+  sendMessage,
+  tokenOfOtherApp,
+  tokenWith,
+} from "../conformance/setup.ts";
+import type { World } from "../conformance/world.ts";
+import { choice } from "./choice.ts";
 
-interface Page {
-  readonly events: readonly KnownEvent[];
-  readonly cursor: string;
-}
+const types = async (world: World, token?: string) =>
+  (await events(world, "?limit=50", token)).events.map(({ type }) => type);
 
-async function poll(platform: Platform, query = "", token = platform.apiKey): Promise<Page> {
-  const { status, body } = await request<Page>(platform, "GET", `/api/v1/events${query}`, {
-    token,
-  });
-  expect(status).toBe(200);
-  return body;
-}
+const payloads = async (world: World) =>
+  (await events(world)).events.map(({ type, payload }) => ({ type, payload }));
 
-async function follow(platform: Platform, token: string, query = "?limit=3"): Promise<string[]> {
-  const seen: string[] = [];
-  let { events, cursor } = await poll(platform, query, token);
-  while (events.length > 0) {
-    seen.push(...events.map((event) => event.id));
-    ({ events, cursor } = await poll(platform, `?limit=3&since=${cursor}`, token));
+choice("event ids", async (world) => {
+  const other = await tokenOfOtherApp(world);
+  for (const to of ["bot", "other", "bot"]) await act(world, "follow", { to });
+  expect(idsOf((await events(world)).events)).toEqual(["evt_000000000001", "evt_000000000003"]);
+  expect(idsOf((await events(world, "", other)).events)).toEqual(["evt_000000000002"]);
+});
+
+choice("`cursor`", async (world) => {
+  for (const query of ["", "?since="]) {
+    expect(await events(world, query)).toEqual({ events: [], cursor: "evt_000000000000" });
   }
-  return seen;
-}
-
-test("events have ordered text ids, a type, a payload and a time in UTC", async () => {
-  const platform = await runPlatform();
-  act(platform, "follow", { count: 12 });
-  const { events } = await poll(platform);
-  expect(events[0]?.id).toBe("evt_000000000001");
-  expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).sort());
-  expect(Object.keys(events[0] ?? {})).toEqual(["id", "type", "payload", "createdAt"]);
-  expect(events[0]?.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-});
-
-test("without since, reading starts at the oldest event and pages forward", async () => {
-  const platform = await runPlatform();
-  const all = ids(act(platform, "like", { count: 7 }));
-  const first = await poll(platform, "?limit=3");
-  expect(first.events.map(({ id }) => id)).toEqual(all.slice(0, 3));
-  expect(first.cursor).toBe(all[2]);
-  expect(await follow(platform, platform.apiKey)).toEqual(all);
-});
-
-test("the event named by since is not among the results", async () => {
-  const platform = await runPlatform();
-  const [first, second] = ids(act(platform, "like", { count: 2 }));
-  const { events } = await poll(platform, `?since=${first}`);
-  expect(events.map(({ id }) => id)).toEqual([second]);
-});
-
-test("without new events, the cursor equals the given since", async () => {
-  const platform = await runPlatform();
-  const [first, last] = ids(act(platform, "like", { count: 2 }));
-  expect(await poll(platform, `?since=${last}`)).toEqual({ events: [], cursor: last });
-  expect((await poll(platform, `?since=${first}`)).cursor).toBe(last);
   const ahead = "evt_000000009999";
-  expect(await poll(platform, `?since=${ahead}`)).toEqual({ events: [], cursor: ahead });
+  expect(await events(world, `?since=${ahead}`)).toEqual({ events: [], cursor: ahead });
+  const other = await tokenOfOtherApp(world);
+  await act(world, "like", { count: 2 });
+  await act(world, "dm.message");
+  await act(world, "follow", { to: "other" });
+  const reader = await tokenWith(world, "read");
+  expect((await events(world, "?since=", reader)).cursor).toBe("evt_000000000003");
+  expect((await events(world, "?since=", other)).cursor).toBe("evt_000000000004");
 });
 
-test("an empty since returns no events and the current cursor", async () => {
-  const platform = await runPlatform();
-  const [, last] = ids(act(platform, "like", { count: 2 }));
-  const present = await poll(platform, "?since=");
-  expect(present).toEqual({ events: [], cursor: last });
-  const later = ids(act(platform, "follow"));
-  const { events } = await poll(platform, `?since=${present.cursor}`);
-  expect(events.map(({ id }) => id)).toEqual(later);
+choice("events outside the token's scopes", async (world) => {
+  await act(world, "dm.message", { count: 60 });
+  await act(world, "like", { count: 3 });
+  const { events: page } = await events(world, "?limit=3", await tokenWith(world, "read"));
+  expect(page.map(({ type }) => type)).toEqual(["like", "like", "like"]);
 });
 
-test.each(["?since=", ""])(
-  "the cursor of an empty log (%j) works as since later",
-  async (query) => {
-    const platform = await runPlatform();
-    const { events, cursor } = await poll(platform, query);
-    expect(events).toEqual([]);
-    expect(cursor).not.toBe("");
-    expect((await poll(platform, `?since=${cursor}`)).cursor).toBe(cursor);
-    const later = ids(act(platform, "dm.message"));
-    const next = await poll(platform, `?since=${cursor}`);
-    expect(next.events.map(({ id }) => id)).toEqual(later);
-  },
-);
-
-test("a token without dm sees no dm.message, and one without read sees nothing else", async () => {
-  const platform = await runPlatform();
-  const dm = ids(act(platform, "dm.message"));
-  const like = ids(act(platform, "like"));
-  const seen = async (token: string) =>
-    (await poll(platform, "", token)).events.map(({ id }) => id);
-  expect(await seen(tokenWith(platform, "read", "dm"))).toEqual([...dm, ...like]);
-  expect(await seen(tokenWith(platform, "read"))).toEqual(like);
-  expect(await seen(tokenWith(platform, "dm"))).toEqual(dm);
+choice("several conditions at once", async (world) => {
+  const other = await tokenOfOtherApp(world);
+  const text = "@bot, @other, @bot!";
+  const { id: postId } = await newPost(world);
+  const { id: commentId } = await newComment(world, { text: "mine" }, postId);
+  await act(world, "comment", { postId, text });
+  await act(world, "reply", { commentId, text });
+  await act(world, "quote", { postId, text });
+  await act(world, "post", { text });
+  expect(await types(world)).toEqual([
+    ...["comment", "mention"],
+    ...["reply", "comment", "mention"],
+    ...["quote", "mention"],
+    "mention",
+  ]);
+  expect(await types(world, other)).toEqual(["mention", "mention", "mention", "mention"]);
 });
 
-test("a reader that follows the cursor gets past long runs of hidden events, and skips no visible event", async () => {
-  const platform = await runPlatform();
-  const likes: string[] = [];
-  const messages: string[] = [];
-  for (let round = 0; round < 4; round += 1) {
-    messages.push(...ids(act(platform, "dm.message", { count: 60 })));
-    likes.push(...ids(act(platform, "like", { count: round + 1 })));
+choice("a bot's own content", async (world) => {
+  const other = await tokenOfOtherApp(world);
+  const { id: postId } = await newPost(world, { text: "@bot" });
+  await newComment(world, { text: "@bot" }, postId);
+  await sendMessage(world, await conversationWith(world), { text: "hello" });
+  for (const from of ["bot", "other"]) {
+    for (const type of ["like", "repost", "quote", "comment"])
+      await act(world, type, { from, postId });
   }
-  expect(await follow(platform, tokenWith(platform, "read"))).toEqual(likes);
-  expect(await follow(platform, tokenWith(platform, "dm"), "?limit=50")).toEqual(messages);
+  expect(await types(world)).toEqual(["dm.message", "like", "repost", "quote", "comment"]);
+  await sendMessage(world, await conversationWith(world, "other"), { text: "hello, other" });
+  expect(await types(world, other)).toEqual(["dm.message"]);
+  const [event] = (await events(world, "", other)).events;
+  expect(event?.payload).toMatchObject({ from: { username: "bot" }, excerpt: "hello, other" });
 });
 
-test("events a reader may not see do not move its cursor", async () => {
-  const platform = await runPlatform();
-  const [like] = ids(act(platform, "like"));
-  act(platform, "dm.message", { count: 5 });
-  const token = tokenWith(platform, "read");
-  expect(await poll(platform, `?since=${like}`, token)).toEqual({ events: [], cursor: like });
-  const later = ids(act(platform, "follow"));
-  expect(await poll(platform, `?since=${like}`, token)).toMatchObject({
-    events: [{ id: later[0] }],
-    cursor: later[0],
+/** Makes one event of each type, and returns the payloads without their actors and excerpts. */
+async function targets(world: World): Promise<Readonly<Record<string, unknown>>> {
+  await newComment(world, { text: "mine" }, "p_1");
+  const made = ["mention", "comment", "reply", "quote", "like", "repost", "follow"];
+  for (const type of made) await act(world, type, type === "like" ? { commentId: "cm_1" } : {});
+  return Object.fromEntries((await payloads(world)).map(({ type, payload }) => [type, payload]));
+}
+
+choice("`entityType`, `entityId`", async (world) => {
+  expect(await targets(world)).toMatchObject({
+    mention: { entityType: "post", entityId: "p_2" },
+    comment: { entityType: "comment", entityId: "cm_3" },
+    reply: { entityType: "comment", entityId: "cm_3" },
+    quote: { entityType: "post", entityId: "p_3" },
+    like: { entityType: "comment", entityId: "cm_1" },
+    repost: { entityType: "post", entityId: "p_1" },
+    follow: { entityType: "user", entityId: "u_1" },
   });
 });
 
-test.each(["1", "50"])("limit=%s is valid", async (limit) => {
-  const platform = await runPlatform();
-  act(platform, "like", { count: 60 });
-  expect((await poll(platform, `?limit=${limit}`)).events).toHaveLength(Number(limit));
-});
-
-test("a page without a limit has 20 events", async () => {
-  const platform = await runPlatform();
-  act(platform, "like", { count: 30 });
-  expect((await poll(platform)).events).toHaveLength(20);
-});
-
-test.each([
-  "limit=0",
-  "limit=51",
-  "limit=-1",
-  "limit=1.5",
-  "limit=ten",
-  "limit=",
-  "limit=5&limit=6",
-  "limit=0&since=",
-  "since=1",
-  "since=evt_1",
-  "since=evt_000000000001x",
-  "since=evt_000000000001&since=evt_000000000002",
-])("%s gets 400 VALIDATION", async (query) => {
-  const platform = await runPlatform();
-  const { status, body } = await request(platform, "GET", `/api/v1/events?${query}`);
-  expect(status).toBe(400);
-  expect(body.error.code).toBe("VALIDATION");
+choice("`postId`, `commentId`", async (world) => {
+  const about = Object.entries(await targets(world)).map(([type, payload]) => {
+    const { postId, commentId } = payload as { postId?: string; commentId?: string };
+    return [type, postId, commentId];
+  });
+  expect(about).toEqual([
+    ["mention", "p_2", undefined],
+    ["comment", "p_1", "cm_3"],
+    ["reply", "p_1", "cm_3"],
+    ["quote", "p_1", undefined],
+    ["like", "p_1", "cm_1"],
+    ["repost", "p_1", undefined],
+    ["follow", undefined, undefined],
+  ]);
+  expect(await read(world, "/posts/p_2")).toMatchObject({ author: { username: "ada" } });
 });

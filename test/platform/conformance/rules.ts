@@ -155,6 +155,7 @@ export const rules = {
   "4.events.5": "an empty since returns no events, and a cursor for later events",
   "4.events.6.dm": "dm.message needs dm",
   "4.events.6.read": "all other types need read",
+  "4.events.6.hidden": "a reader that follows the cursor gets past events that it may not read",
   "4.events.6.neither": "a token with neither gets 403",
   "4.read.me": "GET /me exists",
   "4.read.feed": "GET /feed exists",

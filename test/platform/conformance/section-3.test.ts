@@ -14,6 +14,7 @@ import {
   rawBytes,
   SECOND,
   tokenOfOtherApp,
+  tokenWith,
 } from "./setup.ts";
 import { attempted, saveWebhook, type Webhook, webhook, webhookOf } from "./webhook.ts";
 import type { Content } from "./wire.ts";
@@ -58,7 +59,7 @@ rule("3.upload.consumed", async (world) => {
 });
 
 rule("3.upload.other-app", async (world) => {
-  const { key } = await newUpload(world);
+  const { key } = await newUpload(world, await tokenWith(world, "dm"));
   const other = await tokenOfOtherApp(world);
   expectRefusal(await post(world, "/posts", { imageKeys: [key] }, other), 400, "INVALID_IMAGE_KEY");
   expect((await newPost(world, { imageKeys: [key] })).images).toHaveLength(1);

@@ -46,9 +46,10 @@ rule("4.events.1", async (world) => {
 });
 
 rule("4.events.2", async (world) => {
+  const { cursor } = await events(world);
   const made = idsOf((await count(world, 7)).events);
+  let page = await events(world, `?limit=3&since=${cursor}`);
   const seen: string[] = [];
-  let page = await events(world, "?limit=3");
   while (page.events.length > 0) {
     seen.push(...idsOf(page.events));
     page = await events(world, `?limit=3&since=${page.cursor}`);
@@ -76,7 +77,9 @@ rule("4.events.4", async (world) => {
 });
 
 rule("4.events.5", async (world) => {
-  await count(world, 3);
+  const { cursor } = await events(world, "?since=");
+  const made = idsOf((await count(world, 3)).events);
+  expect(idsOf((await events(world, `?since=${cursor}`)).events)).toEqual(made);
   const present = await events(world, "?since=");
   expect(present.events).toEqual([]);
   const later = await eventOf(act(world, "follow"));
@@ -102,6 +105,24 @@ rule("4.events.6.read", async (world) => {
   const writer = await tokenWith(world, "dm", "posts:write", "comments:write");
   const seen = (await events(world, "", writer)).events.map(({ type }) => type);
   expect(seen).toEqual(["dm.message"]);
+});
+
+rule("4.events.6.hidden", async (world) => {
+  const made: string[][] = [[], []];
+  for (let round = 1; round <= 3; round += 1) {
+    made[0]?.push(...idsOf((await act(world, "dm.message", { count: 60 })).events));
+    made[1]?.push(...idsOf((await count(world, round)).events));
+  }
+  for (const [nth, scope] of (["dm", "read"] as const).entries()) {
+    const token = await tokenWith(world, scope);
+    const seen: string[] = [];
+    let page = await events(world, "", token);
+    while (page.events.length > 0) {
+      seen.push(...idsOf(page.events));
+      page = await events(world, `?since=${page.cursor}`, token);
+    }
+    expect(seen).toEqual(made[nth]);
+  }
 });
 
 rule("4.events.6.neither", async (world) => {

@@ -28,11 +28,13 @@ async function expectBlocked(world: World, ...urls: readonly string[]): Promise<
 
 async function expectKind(world: World, kind: "png" | "jpeg" | "webp" | "gif" | "avif") {
   const bytes = await image(kind);
-  const upload = await write<Upload>(world, "/uploads", rawBytes(bytes, `image/${kind}`));
-  expect(upload).toMatchObject({ width: 9, height: 7, bytes: bytes.byteLength });
-  const served = await world.fetch(upload.url);
-  expect(served.headers.get("content-type")).toBe(`image/${kind}`);
-  expect(Buffer.from(await served.arrayBuffer())).toEqual(bytes);
+  for (const body of [rawBytes(bytes, `image/${kind}`), formWith(bytes)]) {
+    const { body: upload } = await call<Upload>(world, "POST", "/uploads", { body });
+    expect(upload).toMatchObject({ width: 9, height: 7, bytes: bytes.byteLength });
+    const served = await world.fetch(upload.url);
+    expect(served.headers.get("content-type")).toBe(`image/${kind}`);
+    expect(Buffer.from(await served.arrayBuffer())).toEqual(bytes);
+  }
 }
 
 rule("4.uploads.scope", async (world) => {
@@ -71,9 +73,13 @@ rule("4.uploads.form.file", async (world) => {
 });
 
 rule("4.uploads.form.one", async (world) => {
-  const both = { ...at("/image.png"), ...rawBytes(png) };
-  expectRefusal(await post(world, "/uploads", both), 400, "VALIDATION");
-  expectRefusal(await post(world, "/uploads", {}), 400, "VALIDATION");
+  const [url, bytes, contentType] = [at("/image.png"), rawBytes(png), "image/png"];
+  for (const body of [{}, { ...url, ...bytes }, { ...url, contentType }, { contentType }]) {
+    expectRefusal(await post(world, "/uploads", body), 400, "VALIDATION");
+  }
+  const form = formWith(png);
+  form.append("file", new Blob([png]));
+  expectRefusal(await call(world, "POST", "/uploads", { body: form }), 400, "VALIDATION");
 });
 
 rule("4.uploads.1.png", (world) => expectKind(world, "png"));

@@ -22,6 +22,7 @@ import {
   setLimits,
   tokenOfOtherApp,
   tokenWith,
+  writePaths,
 } from "./setup.ts";
 import { attempted, endpoint, isSignedWith, saveWebhook, webhook } from "./webhook.ts";
 import type { Page } from "./wire.ts";
@@ -72,15 +73,17 @@ rule("8.types", async (world) => {
 });
 
 rule("8.images", async (world) => {
-  const keys = await newKeys(world, 5);
-  expectRefusal(await post(world, "/posts", { imageKeys: keys }), 400, "TOO_MANY_IMAGES");
-  expect((await newPost(world, { imageKeys: keys.slice(0, 4) })).images).toHaveLength(4);
+  for (const path of await writePaths(world)) {
+    const keys = await newKeys(world, 5);
+    expectRefusal(await post(world, path, { imageKeys: keys }), 400, "TOO_MANY_IMAGES");
+    expect((await post(world, path, { imageKeys: keys.slice(0, 4) })).status).toBe(201);
+  }
 });
 
 rule("8.lifetime", async (world) => {
   await freeze(world);
   const { key } = await newUpload(world);
-  await advance(world, HOUR - SECOND);
+  await advance(world, HOUR - 1);
   expect((await newPost(world, { imageKeys: [key] })).images).toHaveLength(1);
 });
 
@@ -195,12 +198,23 @@ rule("8.quota.comments", async (world) => {
 });
 
 rule("8.quota.apart", async (world) => {
-  const messages = messagesOf(await conversationWith(world));
-  const { id } = await newPost(world);
-  await setLimits(world, { postsPerDay: 1 });
-  expect((await post(world, "/posts", { text: "one more" })).status).toBe(429);
-  expect((await post(world, `/posts/${id}/comments`, { text: "hi" })).status).toBe(201);
-  expect((await post(world, messages, { text: "hi" })).status).toBe(201);
+  const [posts, comments, messages] = await writePaths(world);
+  const hi = { text: "hi" };
+  const writes = [
+    ["postsPerDay", posts, hi],
+    ["commentsPerDay", comments, hi],
+    ["dmsPerDay", messages, hi],
+    ["uploadsPerDay", "/uploads", rawBytes(await image())],
+  ] as const;
+  for (const [usedUp] of writes) {
+    await setLimits(world, { [usedUp]: 0 });
+    for (const [quota, path, body] of writes) {
+      const { status } = await post(world, path, body);
+      const blocked = quota === usedUp;
+      expect({ usedUp, quota, blocked: status === 429 }).toEqual({ usedUp, quota, blocked });
+    }
+    await setLimits(world, { [usedUp]: 1_000 });
+  }
 });
 
 rule("8.quota.day", async (world) => {

@@ -15,8 +15,8 @@ export interface Delivery {
   readonly signature: { readonly t: string; readonly v1: string };
 }
 
-/** A status to respond with. `hang up` closes the connection instead. */
-export type Reply = number | "hang up";
+/** A status to respond with. `hang up` closes the connection instead, and `silence` sends no response. */
+export type Reply = number | "hang up" | "silence";
 
 export interface Endpoint {
   readonly url: string;
@@ -40,13 +40,15 @@ export async function endpoint(replies: readonly Reply[] = [200]): Promise<Endpo
     deliveries.push({ method, path, headers, body, events, signature: signatureIn(headers) });
     const reply = replies[deliveries.length - 1] ?? replies.at(-1) ?? 200;
     if (reply === "hang up") request.socket.destroy();
-    else response.writeHead(reply).end();
+    // A client that follows redirects would send the delivery again.
+    else if (reply !== "silence") response.writeHead(reply, { location: url.pathname }).end();
     arrived.resolve();
     arrived = Promise.withResolvers();
   });
-  const { url } = await listenUntilEnd(server);
+  const { url: origin } = await listenUntilEnd(server);
+  const url = new URL("/webhook?app=1", origin);
   return {
-    url: `${url}/webhook?app=1`,
+    url: url.href,
     deliveries,
     next: async () => {
       while (deliveries.length <= taken) await arrived.promise;
@@ -78,6 +80,7 @@ export interface WebhookView {
   readonly url: string | null;
   readonly enabled: boolean;
   readonly consecutiveFailures: number;
+  readonly disabledReason: string | null;
 }
 
 export function saveWebhook(world: World, change: Record<string, unknown>): Promise<WebhookView> {

@@ -10,23 +10,6 @@ async function runTwo(): Promise<{ platform: Platform; token: string }> {
 const types = (platform: Platform, bot: string) =>
   platform.control.events(undefined, bot).map(({ type }) => type);
 
-test("content that concerns a bot in several ways makes one event for each: reply, comment, quote, mention", async () => {
-  const { platform } = await runTwo();
-  const text = "@bot, @other!";
-  await request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text: "mine" } });
-  act(platform, "comment", { text });
-  act(platform, "reply", { text });
-  act(platform, "quote", { text });
-  act(platform, "post", { text });
-  expect(types(platform, "bot")).toEqual([
-    ...["comment", "mention"],
-    ...["reply", "comment", "mention"],
-    ...["quote", "mention"],
-    "mention",
-  ]);
-  expect(types(platform, "other")).toEqual(["mention", "mention", "mention", "mention"]);
-});
-
 test("a requested mention makes the mention event first, even below the bot's own post", async () => {
   const { platform } = await runTwo();
   act(platform, "mention", { postId: "p_1", text: "@bot" });
@@ -139,17 +122,4 @@ test("an event caused by a bot's post is in the timeline and in a delivery, with
     text: "hi @bot",
   });
   expect(await platform.waitFor("api")).toMatchObject({ bot: "other", path: "/posts" });
-});
-
-test("a bot's actions on its own content make no event, but another bot's actions do", async () => {
-  const { platform } = await runTwo();
-  for (const [from, events] of [
-    ["bot", 0],
-    ["other", 1],
-  ] as const) {
-    for (const type of ["like", "repost", "quote", "comment"]) {
-      expect(act(platform, type, { from, postId: "p_1" }).events, type).toHaveLength(events);
-    }
-  }
-  expect(types(platform, "bot")).toEqual(["like", "repost", "quote", "comment"]);
 });

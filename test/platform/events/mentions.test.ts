@@ -32,36 +32,6 @@ test("a long run of username characters is parsed quickly", () => {
   expect([...mentionsIn("@".repeat(300_000))]).toEqual([]);
 });
 
-test.each(["post", "comment"] as const)("a mention in a %s's text is an event", async (type) => {
-  const platform = await runPlatform();
-  const { postId = "" } = act(platform, "post", { text: "no bot in here" });
-  const where = type === "comment" ? { postId } : {};
-  const made = act(platform, type, { from: "ben", text: "what does @Bot say?", ...where });
-  expect(made.events).toMatchObject([
-    {
-      type: "mention",
-      payload: {
-        actor: { username: "ben", name: "Ben" },
-        entityType: type,
-        postId: made.postId,
-        excerpt: "what does @Bot say?",
-      },
-    },
-  ]);
-});
-
-test("one text can mention several bots; each gets one event", async () => {
-  const platform = await runPlatform();
-  platform.control.apps.create({ username: "other" });
-  const { events, postId } = act(platform, "post", {
-    text: "@other or @bot? @other! @ada, @nobody",
-  });
-  expect(events.map(({ type }) => type)).toEqual(["mention", "mention"]);
-  for (const bot of ["bot", "other"]) {
-    expect(platform.control.events(undefined, bot)).toMatchObject([{ payload: { postId } }]);
-  }
-});
-
 test("a direct message makes no mention", async () => {
   const platform = await runPlatform();
   platform.control.apps.create({ username: "other" });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { expect, test } from "vitest";
-import { runPlatform } from "../support/platform.ts";
+import { runPlatform, request as send } from "../support/platform.ts";
 
 test.each([
   ["/", 404],
@@ -21,3 +21,9 @@ test.each([
     expect(answer.statusCode).toBe(status);
   },
 );
+
+test("a body of a million small values gets 413", async () => {
+  const body = { text: "hi", x: Array(340_000).fill([]) };
+  const refused = await send(await runPlatform(), "POST", "/api/v1/posts", { body });
+  expect(refused).toMatchObject({ status: 413, body: { error: { code: "TOO_LARGE" } } });
+});

@@ -59,6 +59,7 @@ test("the page and its files have every header that isolates them from other ori
       "x-content-type-options": "nosniff",
     });
     expect(headers).not.toHaveProperty("access-control-allow-origin");
+    expect(headers).not.toHaveProperty("x-powered-by");
   }
 });
 
@@ -75,6 +76,7 @@ test("clients that do not accept HTML get plain text", async () => {
     const { headers, text } = await supertest(platform.url).get("/").set("Accept", accept);
     expect(headers["content-type"]).toContain("text/plain");
     expect(text).toContain(`${platform.url}/control/v1`);
+    expect(text).toContain(`--platform ${platform.url}`);
     expect(text).not.toContain(platform.controlToken);
   }
 });

@@ -3,7 +3,6 @@ import { request as httpsRequest } from "node:https";
 import { expect, test } from "vitest";
 import { systemClock } from "../../faces/core.ts";
 import { downloadWith, type Open } from "../../faces/platform.ts";
-import { request, runPlatform } from "../support/platform.ts";
 import { countConnections } from "./connections.ts";
 import { imageServer } from "./image-server.ts";
 
@@ -118,19 +117,6 @@ test.each([...spellings, ...otherwise])(
     expect(opened.count).toBe(0);
   },
 );
-
-test("the platform rejects them with BLOCKED_HOST and stores nothing", async () => {
-  const platform = await runPlatform();
-  const counted = countConnections();
-  for (const [url] of spellings) {
-    const { status, body } = await request(platform, "POST", "/api/v1/uploads", { body: { url } });
-    expect([url, status, body.error.code]).toEqual([url, 400, "BLOCKED_HOST"]);
-  }
-  expect(platform.control.limits.uploadsPerDay.used).toBe(0);
-  // The only connections are those to the platform itself.
-  expect(counted.count).toBeLessThanOrEqual(spellings.length);
-  expect(counted.lookups).toBe(0);
-});
 
 test("a public name is looked up, and a public address is not", async () => {
   const asked: string[] = [];

@@ -20,19 +20,6 @@ function rowsIn(stateFile: string): unknown[] {
   return rows;
 }
 
-test("a key is valid for an hour of the platform's clock", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
-  const [one, other] = [await newUpload(platform), await newUpload(platform)];
-  clock.advance(HOUR_MS - 1);
-  expect((await fetch(one.url)).status).toBe(200);
-  expect((await post(platform, one.key)).status).toBe(201);
-  clock.advance(1);
-  const late = await post(platform, other.key);
-  expect(late.status).toBe(400);
-  expect(late.body.error.code).toBe("INVALID_IMAGE_KEY");
-});
-
 test("an upload expires even if its removal is late", async () => {
   const clock = new ManualClock();
   // Simulates a machine that was asleep: timers never fire.

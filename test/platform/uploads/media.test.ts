@@ -1,20 +1,6 @@
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { image, kinds, newUpload, uploadBytes } from "../support/images.ts";
-import { act, request, runPlatform } from "../support/platform.ts";
-
-const hash = (bytes: ArrayBuffer | Buffer) =>
-  createHash("sha256").update(new Uint8Array(bytes)).digest("hex");
-
-test.each(kinds)("a %s is served with its type, without a token", async (kind) => {
-  const platform = await runPlatform();
-  const bytes = await image(kind);
-  const { body } = await uploadBytes(platform, bytes, { contentType: `image/${kind}` });
-  const response = await fetch(body.url);
-  expect(response.status).toBe(200);
-  expect(response.headers.get("content-type")).toBe(`image/${kind}`);
-  expect(hash(await response.arrayBuffer())).toBe(hash(bytes));
-});
+import { newUpload } from "../support/images.ts";
+import { request, runPlatform } from "../support/platform.ts";
 
 test("images and their thumbnails have a length, are cached, and are never rendered as a page", async () => {
   const platform = await runPlatform();
@@ -62,13 +48,4 @@ test("an image is not served under the extension of another type", async () => {
   for (const kind of ["webp", "html", "svg"]) {
     expect((await fetch(url.replace(/png$/, kind))).status).toBe(404);
   }
-});
-
-test("images attached by users are served like uploads", async () => {
-  const platform = await runPlatform();
-  act(platform, "dm.message", { images: 1 });
-  const path = "/api/v1/dm/conversations/c_2/messages";
-  const { body } = await request<{ items: { images: { url: string }[] }[] }>(platform, "GET", path);
-  const served = await fetch(body.items[0]?.images[0]?.url ?? "");
-  expect(served.headers.get("content-type")).toBe("image/png");
 });

@@ -133,24 +133,6 @@ async function damaged(): Promise<Buffer> {
   return bytes.fill(0x55, pixels, pixels + 20);
 }
 
-test("an undecodable image is stored without a thumbnail", async () => {
-  const platform = await runPlatform();
-  const { status, body } = await uploadBytes(platform, await damaged());
-  expect(status).toBe(200);
-  expect(body).toMatchObject({ width: 100, height: 100, thumbUrl: body.url });
-  expect((await newUpload(platform)).thumbUrl).toMatch(/\.thumb\.webp$/);
-});
-
-test("the thumbnail is the same in the upload and in its content, and is served", async () => {
-  const platform = await runPlatform();
-  const { key, url, thumbUrl } = await newUpload(platform);
-  const body = { imageKeys: [key] };
-  const post = await request<{ images: Image[] }>(platform, "POST", "/api/v1/posts", { body });
-  expect(post.body.images).toEqual([{ url, thumbUrl, width: 9, height: 7 }]);
-  const served = await fetch(thumbUrl);
-  expect((await sharp(await served.arrayBuffer()).metadata()).format).toBe("webp");
-});
-
 test.each(kinds)("without sharp a %s has no thumbnail, and is stored in full", async (kind) => {
   const makeThumbnail = thumbnailsWith(async () => undefined);
   const platform = await startPlatform({}, { makeThumbnail });
