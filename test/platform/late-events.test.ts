@@ -5,7 +5,7 @@ import type { Platform } from "../faces/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ManualClock } from "./support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform, timeline } from "./support/platform.ts";
-import { runReceiver } from "./support/receiver.ts";
+import { deliverNew, runReceiver } from "./support/receiver.ts";
 
 const LATE_MS = 4_000;
 
@@ -68,8 +68,7 @@ test("the webhook gets a late event at its due time, after newer ones", async ()
   platform.control.saveWebhook({ url: receiver.url });
   lateNext(platform);
   const [late = ""] = ids(act(platform, "follow"));
-  const [next = ""] = ids(act(platform, "like"));
-  await deliveryOf(platform, next);
+  const { eventId: next } = await deliverNew(platform, "like");
   clock.advance(LATE_MS);
   await deliveryOf(platform, late);
   expect(receiver.batches()).toEqual([[next], [late]]);
@@ -84,8 +83,7 @@ test("a late event uses the webhook settings of its due time", async () => {
   platform.control.saveWebhook({ url: receiver.url, types: ["follow", "mention"] });
   clock.advance(LATE_MS);
   await deliveryOf(platform, late);
-  const [control = ""] = ids(act(platform, "mention"));
-  await deliveryOf(platform, control);
+  const { eventId: control } = await deliverNew(platform, "mention");
   expect(receiver.batches()).toEqual([[late], [control]]);
 });
 

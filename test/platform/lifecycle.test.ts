@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startPlatform } from "../faces/platform.ts";
 import { ManualClock } from "./support/clock.ts";
 import { act, ids, request, runPlatform } from "./support/platform.ts";
-import { runReceiver } from "./support/receiver.ts";
+import { runWithWebhook } from "./support/receiver.ts";
 
 test("a platform uses a free port and reports its URL", async () => {
   const [one, other] = [await runPlatform(), await runPlatform()];
@@ -41,9 +41,7 @@ test("stopping twice is harmless, and no request succeeds afterwards", async () 
 });
 
 test("stopping does not wait for held requests, long polls or deliveries", async () => {
-  const platform = await runPlatform();
-  const receiver = await runReceiver(() => {});
-  platform.control.saveWebhook({ url: receiver.url });
+  const { platform } = await runWithWebhook(() => {});
   platform.control.setFaults({ api: { mode: "hold", match: "write" } });
   const post = request(platform, "POST", "/api/v1/posts", { body: { text: "held" } });
   const refused = expect(post).rejects.toThrow();

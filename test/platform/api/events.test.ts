@@ -14,6 +14,12 @@ import {
 import type { World } from "../conformance/world.ts";
 import { choice } from "./choice.ts";
 
+interface Profile {
+  readonly id: string;
+  readonly username: string;
+  readonly name: string;
+}
+
 const types = async (world: World, token?: string) =>
   (await events(world, "?limit=50", token)).events.map(({ type }) => type);
 
@@ -80,7 +86,11 @@ choice("a bot's own content", async (world) => {
   await sendMessage(world, await conversationWith(world, "other"), { text: "hello, other" });
   expect(await types(world, other)).toEqual(["dm.message"]);
   const [event] = (await events(world, "", other)).events;
-  expect(event?.payload).toMatchObject({ from: { username: "bot" }, excerpt: "hello, other" });
+  const { id: userId, username, name } = await read<Profile>(world, "/me");
+  expect(event?.payload).toMatchObject({
+    from: { userId, username, name },
+    excerpt: "hello, other",
+  });
 });
 
 /** Makes one event of each type, and returns the payloads without their actors and excerpts. */

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
 import { newUpload } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
-import { runReceiver, statuses } from "../support/receiver.ts";
+import { deliverNew, runReceiver, runWithWebhook, statuses } from "../support/receiver.ts";
 
 const START = Date.UTC(2030, 0, 1, 12);
 const DAY_MS = 86_400_000;
@@ -71,9 +71,9 @@ test.each([
 });
 
 test("events, the Date header and signatures use the platform's time", async () => {
-  const platform = await runPlatform({ clock: new ManualClock(START) });
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
+  const { platform, receiver } = await runWithWebhook(statuses(), {
+    clock: new ManualClock(START),
+  });
   platform.control.clock.set({ advanceMs: DAY_MS });
   const result = act(platform, "follow");
   expect(result.events[0]?.createdAt).toBe(iso(START + DAY_MS));
@@ -92,11 +92,10 @@ test("events, the Date header and signatures use the platform's time", async () 
 });
 
 test("a failed delivery is retried as soon as the clock has passed its round", async () => {
-  const platform = await runPlatform({ clock: new ManualClock(START) });
-  const receiver = await runReceiver(statuses(500));
-  platform.control.saveWebhook({ url: receiver.url });
-  const [id = ""] = ids(act(platform, "follow"));
-  await deliveryOf(platform, id);
+  const { platform, receiver } = await runWithWebhook(statuses(500), {
+    clock: new ManualClock(START),
+  });
+  const { eventId: id } = await deliverNew(platform);
   platform.control.clock.set({ advanceMs: 29_999 });
   await request(platform, "GET", "/api/v1/me");
   expect(receiver.received).toHaveLength(1);

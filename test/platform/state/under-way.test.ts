@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
 import { image, uploadBytes } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
-import { runReceiver } from "../support/receiver.ts";
+import { deliverNew, runReceiver, runWithWebhook } from "../support/receiver.ts";
 import { startWithHeldDownloads } from "../uploads/start.ts";
 
 // Requests and deliveries in flight when the state is replaced belong to the old state. They must neither change nor
@@ -33,13 +33,9 @@ async function slowReceiver() {
 
 /** A fault makes the first delivery fail, so the event stays pending. */
 async function owing() {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
+  const { clock, platform, receiver } = await runWithWebhook();
   platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
-  const [owed = ""] = ids(act(platform, "follow"));
-  await deliveryOf(platform, owed);
+  const { eventId: owed } = await deliverNew(platform);
   return { clock, platform, receiver, owed };
 }
 
@@ -87,8 +83,7 @@ test("a hanging delivery does not delay the new state", async () => {
   await receiver.arrived;
   platform.control.snapshots.restore(id);
   platform.control.saveWebhook({ url: receiver.url });
-  const [next = ""] = ids(act(platform, "like"));
-  expect(await deliveryOf(platform, next)).toMatchObject({ status: 200 });
+  expect(await deliverNew(platform, "like")).toMatchObject({ status: 200 });
 });
 
 test("a restore does not wait for the previous state's round", async () => {
@@ -127,8 +122,7 @@ test.each([
   await platform.waitFor("fault", ({ change }) => change === "ended");
   platform.control.snapshots.restore(id);
   platform.control.saveWebhook({ url: receiver.url });
-  const [next = ""] = ids(act(platform, "like"));
-  await deliveryOf(platform, next);
+  const { eventId: next } = await deliverNew(platform, "like");
   expect(receiver.batches()).toEqual([[next]]);
 });
 
@@ -141,8 +135,7 @@ test("the second of two deliveries is not sent once the state was replaced", asy
   act(platform, "follow");
   await receiver.arrived;
   platform.control.snapshots.restore("snap_1");
-  const [next = ""] = ids(act(platform, "like"));
-  await deliveryOf(platform, next);
+  const { eventId: next } = await deliverNew(platform, "like");
   expect(receiver.batches()).toEqual([[expect.any(String)], [next]]);
 });
 
@@ -175,8 +168,7 @@ test("a retry round of the previous state does not run", async () => {
   platform.control.snapshots.restore(id);
   platform.control.saveWebhook({ url: receiver.url });
   clock.advance(30_000);
-  const [next = ""] = ids(act(platform, "like"));
-  await deliveryOf(platform, next);
+  const { eventId: next } = await deliverNew(platform, "like");
   expect(receiver.batches()).toEqual([[next]]);
 });
 

@@ -1,6 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { KnownEvent } from "../../faces/events.ts";
+import type { ActInput, EntryOf, ListenOptions, Platform } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
+import { ManualClock } from "./clock.ts";
+import { act, deliveryOf, ids, runPlatform } from "./platform.ts";
 
 export interface Received {
   readonly method: string;
@@ -47,4 +50,35 @@ export async function runReceiver(respond: Respond = ok): Promise<Receiver> {
     received,
     batches: () => received.map(({ events }) => events.map((event) => event.id)),
   };
+}
+
+export interface PlatformWithWebhook {
+  readonly clock: ManualClock;
+  readonly platform: Platform;
+  readonly receiver: Receiver;
+}
+
+/**
+ * Starts a platform, by default with a stopped clock. Its webhook's endpoint responds with `respond`, by default with
+ * 200.
+ */
+export async function runWithWebhook(
+  respond: Respond = ok,
+  options: ListenOptions = {},
+): Promise<PlatformWithWebhook> {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock, ...options });
+  const receiver = await runReceiver(respond);
+  platform.control.saveWebhook({ url: receiver.url });
+  return { clock, platform, receiver };
+}
+
+/** Performs an action as ada, and waits for the first delivery of its last event. */
+export async function deliverNew(
+  platform: Platform,
+  type: ActInput["type"] = "follow",
+  more: Partial<ActInput> = {},
+): Promise<EntryOf<"delivery"> & { readonly eventId: string }> {
+  const eventId = ids(act(platform, type, more)).at(-1) ?? "";
+  return { ...(await deliveryOf(platform, eventId)), eventId };
 }

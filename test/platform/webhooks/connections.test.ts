@@ -6,6 +6,7 @@ import type { Platform } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, runPlatform } from "../support/platform.ts";
+import { deliverNew } from "../support/receiver.ts";
 
 interface Seen {
   readonly socket: Socket;
@@ -85,8 +86,7 @@ test("a new connection that is cut is a failure, and the next attempt waits for 
   const platform = await runPlatform({ clock: new ManualClock() });
   const endpoint = await runEndpoint(({ socket }) => socket.destroy());
   platform.control.saveWebhook({ url: endpoint.url });
-  const [id = ""] = ids(act(platform, "follow"));
-  expect(await deliveryOf(platform, id)).toMatchObject({ status: null, error: "socket hang up" });
+  expect(await deliverNew(platform)).toMatchObject({ status: null, error: "socket hang up" });
   expect(platform.control.webhook.consecutiveFailures).toBe(1);
   expect(endpoint.seen).toHaveLength(1);
 });
@@ -129,8 +129,7 @@ test("a dead connection is closed", async () => {
   const platform = await runPlatform();
   const endpoint = await runEndpoint(ok);
   platform.control.saveWebhook({ url: endpoint.url });
-  const [id = ""] = ids(act(platform, "follow"));
-  await deliveryOf(platform, id);
+  await deliverNew(platform);
   const [first] = endpoint.seen;
   if (first === undefined) throw new Error("nothing arrived");
   if (!first.socket.destroyed) await once(first.socket, "close");

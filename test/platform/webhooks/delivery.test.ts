@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { act, deliveryOf, ids, runPlatform } from "../support/platform.ts";
-import { runReceiver } from "../support/receiver.ts";
+import { deliverNew, runReceiver, runWithWebhook } from "../support/receiver.ts";
 
 test("an event that occurs during a delivery is sent right after it", async () => {
   const platform = await runPlatform();
@@ -20,15 +20,12 @@ test("events from before the webhook was set up are not sent", async () => {
   const receiver = await runReceiver();
   act(platform, "follow", { count: 3 });
   platform.control.saveWebhook({ url: receiver.url });
-  const [id = ""] = ids(act(platform, "follow"));
-  await deliveryOf(platform, id);
+  const { eventId: id } = await deliverNew(platform);
   expect(receiver.batches()).toEqual([[id]]);
 });
 
 test("a delivery follows its event in the timeline", async () => {
-  const platform = await runPlatform();
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
+  const { platform } = await runWithWebhook();
   const [id = ""] = ids(act(platform, "dm.message"));
   const delivery = await deliveryOf(platform, id);
   expect(delivery).toEqual({

@@ -3,7 +3,14 @@ import type { Platform, WebhookFaultInput } from "../../faces/platform.ts";
 import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
-import { type Received, type Receiver, runReceiver, statuses } from "../support/receiver.ts";
+import {
+  deliverNew,
+  type Received,
+  type Receiver,
+  runReceiver,
+  runWithWebhook,
+  statuses,
+} from "../support/receiver.ts";
 
 const ROUND_MS = 30_000;
 const TIMEOUT_MS = 2_000;
@@ -77,10 +84,9 @@ test("a fault without times stays until it is changed", async () => {
 
 test("a fault with a rate affects the deliveries whose random number is below the rate", async () => {
   const draws = [0.1, 0.3, 0.29, 0.9];
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock, random: () => draws.shift() ?? 1 });
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
+  const { platform, receiver } = await runWithWebhook(statuses(), {
+    random: () => draws.shift() ?? 1,
+  });
   platform.control.setFaults({ webhook: { mode: "twice", rate: 0.3 } });
   const arrivals: string[][] = [];
   for (const times of [2, 1, 2, 1]) {
@@ -92,9 +98,7 @@ test("a fault with a rate affects the deliveries whose random number is below th
 });
 
 test("faulty deliveries disable the webhook like real failures", async () => {
-  const platform = await runPlatform({ disableAfter: 1 });
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
+  const { platform } = await runWithWebhook(statuses(), { disableAfter: 1 });
   platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
   act(platform, "follow");
   await platform.waitFor("webhook", ({ change }) => change === "disabled");
@@ -165,8 +169,7 @@ test("the events of a shuffled delivery arrive in another order, signed, and onc
   const mixed = all.toReversed();
   const { eventIds } = await deliveryOf(platform, all[0] ?? "");
   expect(eventIds).toEqual(mixed);
-  const [next = ""] = ids(act(platform, "follow"));
-  await deliveryOf(platform, next);
+  const { eventId: next } = await deliverNew(platform);
   expect(receiver.batches()).toEqual([mixed, [next]]);
   expect(receiver.received[0]?.headers["x-service-event-count"]).toBe("5");
   for (const one of receiver.received) signedAt(platform, clock, one);
@@ -193,8 +196,7 @@ test("saving the webhook ends a delay", async () => {
   platform.control.saveWebhook({ url: other.url });
   await deliveryOf(platform, all[0] ?? "");
   clock.advance(7_000);
-  const [next = ""] = ids(act(platform, "like"));
-  await deliveryOf(platform, next);
+  const { eventId: next } = await deliverNew(platform, "like");
   expect(other.batches()).toEqual([all, [next]]);
   expect(receiver.received).toEqual([]);
 });
@@ -217,18 +219,4 @@ test.each(["delay", "timeout"] as const)("a platform stops during a %s", async (
   act(platform, "follow");
   await platform.stop();
   expect(receiver.received).toEqual([]);
-});
-
-test("every delivery is signed with its own time, over the bytes that arrive", async () => {
-  const { clock, platform, receiver } = await stage(500, 503, 200);
-  const all = ids(act(platform, "dm.message", { text: "grüße 🙂", count: 3 }));
-  for (let attempt = 1; attempt <= 3; attempt += 1) {
-    await deliveryOf(platform, all.at(-1) ?? "", { attempt });
-    clock.advance(ROUND_MS);
-  }
-  const times = receiver.received.map((one) => signedAt(platform, clock, one));
-  expect(times).toEqual([1_700_000_000, 1_700_000_030, 1_700_000_060]);
-  expect(receiver.batches()).toEqual([all, all, all]);
-  const counts = receiver.received.map(({ headers }) => headers["x-service-event-count"]);
-  expect(counts).toEqual(["3", "3", "3"]);
 });

@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { whyNoAnswer } from "../../faces/platform.ts";
-import { act, deliveryOf, ids, runPlatform } from "../support/platform.ts";
+import { runPlatform } from "../support/platform.ts";
+import { deliverNew } from "../support/receiver.ts";
 
 const url = new URL("https://bot.example.org:8443/webhook");
 
@@ -39,8 +40,7 @@ test("an https webhook on a port without TLS fails with the reason", async () =>
   // The name localhost would also try ::1, where another process may be listening.
   const platform = await runPlatform();
   platform.control.saveWebhook({ url: `https://127.0.0.1:${port}/` });
-  const [id = ""] = ids(act(platform, "follow"));
-  const { status, error } = await deliveryOf(platform, id);
+  const { status, error } = await deliverNew(platform);
   expect({ status, error }).toEqual({
     status: null,
     error: `127.0.0.1:${port} failed the TLS handshake (wrong version number); is this the https port?`,

@@ -4,7 +4,7 @@ import { type DeliveryAttempt, DeliveryRecords, Timeline } from "../../faces/pla
 import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, type ErrorBody, ids, request, runPlatform } from "../support/platform.ts";
-import { runReceiver, statuses } from "../support/receiver.ts";
+import { runReceiver, runWithWebhook, statuses } from "../support/receiver.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -60,10 +60,7 @@ test("a record contains the bytes sent and the response", async () => {
 });
 
 test("every attempt has a record, and so does every forced delivery", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
-  const receiver = await runReceiver(statuses(500, 200, 404));
-  platform.control.saveWebhook({ url: receiver.url });
+  const { clock, platform } = await runWithWebhook(statuses(500, 200, 404));
   const eventIds = ids(act(platform, "follow"));
   await deliveryOf(platform, eventIds[0] ?? "");
   clock.advance(30_000);
@@ -179,9 +176,7 @@ test("the first 64 KB of a response are kept, and the received part of a truncat
 });
 
 test("no record contains a secret", async () => {
-  const platform = await runPlatform();
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
+  const { platform } = await runWithWebhook();
   const [id = ""] = ids(act(platform, "follow"));
   const { id: delivery } = await deliveryOf(platform, id);
   const text = JSON.stringify([
