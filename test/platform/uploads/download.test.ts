@@ -5,27 +5,8 @@ import { systemClock } from "../../faces/core.ts";
 import { DOWNLOAD_TIME_LIMIT_MS, downloadWith, MAX_IMAGE_BYTES } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { ManualClock } from "../support/clock.ts";
-import { image, imageOf } from "../support/images.ts";
+import { imageOf } from "../support/images.ts";
 import { imageServer } from "./image-server.ts";
-
-test("an image is downloaded byte for byte", async () => {
-  const server = await imageServer();
-  expect(await server.download()).toEqual(await image());
-  expect(server.asked).toEqual(["/a.png"]);
-});
-
-test.each([301, 302, 303, 307, 308])("a redirect with %i is not followed", async (status) => {
-  const server = await imageServer((response) => {
-    response.writeHead(status, { location: "/b.png" }).end();
-  });
-  await expect(server.download()).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
-  expect(server.asked).toEqual(["/a.png"]);
-});
-
-test.each([204, 401, 404, 500])("a response with %i is no image", async (status) => {
-  const server = await imageServer((response) => response.writeHead(status).end());
-  await expect(server.download()).rejects.toMatchObject({ status: 400, code: "NOT_IMAGE" });
-});
 
 test("a server that switches to another protocol gives no image", async () => {
   const server = await imageServer((response) => {
@@ -141,16 +122,12 @@ test("a truncated response is rejected", async () => {
   await expect(server.download()).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
 });
 
-test("a name that does not resolve is rejected", async () => {
+test("a name that does not resolve, or has no address, is rejected", async () => {
   const server = await imageServer();
-  const resolve = () => Promise.reject(new Error("getaddrinfo ENOTFOUND"));
-  await expect(server.download({ resolve })).rejects.toMatchObject({ code: "BLOCKED_HOST" });
-});
-
-test("a name without addresses is rejected", async () => {
-  const server = await imageServer();
-  const answer = server.download({ resolve: async () => [] });
-  await expect(answer).rejects.toThrow("the host name has no address");
+  const unknown = server.download({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
+  await expect(unknown).rejects.toMatchObject({ code: "BLOCKED_HOST" });
+  const empty = server.download({ resolve: async () => [] });
+  await expect(empty).rejects.toThrow("the host name has no address");
 });
 
 test.each(["", "a.png", "//example.org/a.png", "127.0.0.1", "[::1]"])(
