@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
-import type { AnyEvent } from "../faces/events.ts";
 import type { NewApp, Platform } from "../faces/platform.ts";
 import { verify } from "../faces/signature.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
 import { deliverNew, runReceiver } from "./support/receiver.ts";
-
-interface Page {
-  readonly events: readonly AnyEvent[];
-  readonly cursor: string;
-}
 
 async function runTwo(): Promise<{ platform: Platform; other: NewApp }> {
   const platform = await runPlatform();
@@ -16,11 +10,6 @@ async function runTwo(): Promise<{ platform: Platform; other: NewApp }> {
     platform,
     other: platform.control.apps.create({ username: "other", name: "The Other" }),
   };
-}
-
-async function poll(platform: Platform, token: string, query = ""): Promise<Page> {
-  const answer = await request<Page>(platform, "GET", `/api/v1/events${query}`, { token });
-  return answer.body;
 }
 
 test("each webhook gets its own bot's events, signed with its own secret", async () => {
@@ -94,10 +83,10 @@ test("two bots talk in a conversation started by an action", async () => {
     request(platform, "POST", path, { body: { text }, token });
   expect((await say("hello, other", platform.apiKey)).status).toBe(201);
   expect((await say("how are you?", other.apiKey)).status).toBe(201);
-  const log = async (token: string) =>
-    (await poll(platform, token)).events.map(({ payload }) => Object(payload).excerpt);
-  expect(await log(platform.apiKey)).toEqual(["hello, bot", "how are you?"]);
-  expect(await log(other.apiKey)).toEqual(["hello, other"]);
+  const log = (bot: string) =>
+    platform.control.events(undefined, bot).map(({ payload }) => Object(payload).excerpt);
+  expect(log("bot")).toEqual(["hello, bot", "how are you?"]);
+  expect(log("other")).toEqual(["hello, other"]);
   const { body } = await request(platform, "GET", path, { token: other.apiKey });
   expect(body).toMatchObject({
     items: [

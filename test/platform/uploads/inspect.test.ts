@@ -39,18 +39,26 @@ test.each(samples)("a $name truncated within its headers is rejected", ({ bytes 
 const preview = await sharp(jpeg).resize(8, 6).jpeg().toBuffer();
 const exif = Buffer.concat([Buffer.from("Exif\0\0", "latin1"), preview]);
 
+const comment = Buffer.alloc(65_000, "x");
+
 test.each<[string, Buffer]>([
-  ["in its metadata", withSegment(jpeg, 0xe1, exif)],
   [
-    "in its metadata, behind bytes that fill up",
+    "ten long comments",
+    Array(10)
+      .fill(comment)
+      .reduce((bytes, text) => withSegment(bytes, 0xfe, text), jpeg),
+  ],
+  ["a preview in its metadata", withSegment(jpeg, 0xe1, exif)],
+  [
+    "a preview in its metadata, behind bytes that fill up",
     Buffer.concat([
       jpeg.subarray(0, 2),
       Buffer.from([0xff, 0xff]),
       withSegment(jpeg, 0xe1, exif).subarray(2),
     ]),
   ],
-  ["behind its end", Buffer.concat([jpeg, preview])],
-])("a JPEG with a preview %s has its own size", (_, bytes) => {
+  ["a preview behind its end", Buffer.concat([jpeg, preview])],
+])("a JPEG with %s has its own size", (_, bytes) => {
   expect(inspect(bytes)).toEqual({ kind: "jpeg", width: 40, height: 30 });
 });
 

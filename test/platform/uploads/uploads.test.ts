@@ -38,17 +38,6 @@ test.each([
   expect(body.error.message).toContain("dataBase64 must be standard base64");
 });
 
-test("a JPEG is measured even after many metadata segments", async () => {
-  const platform = await runPlatform();
-  const jpeg = await image("jpeg");
-  const segment = Buffer.alloc(65_000, "x");
-  segment.set([0xff, 0xfe, (segment.length - 2) >> 8, (segment.length - 2) & 0xff]);
-  const comments = Array.from({ length: 10 }, () => segment);
-  const bytes = Buffer.concat([jpeg.subarray(0, 2), ...comments, jpeg.subarray(2)]);
-  const { body } = await uploadBytes(platform, bytes, { contentType: "image/jpeg" });
-  expect(body).toMatchObject({ width: 9, height: 7, bytes: bytes.byteLength });
-});
-
 test("without storage, requests other than uploads still work", async () => {
   const platform = await runPlatform();
   platform.control.setStorage({ configured: false });
