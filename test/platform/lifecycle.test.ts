@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { startPlatform } from "../faces/platform.ts";
-import { ManualClock } from "./support/clock.ts";
 import { act, ids, request, runPlatform } from "./support/platform.ts";
 import { runWithWebhook } from "./support/receiver.ts";
 
@@ -24,13 +23,6 @@ test("a port in use is named in the error", async () => {
     code: "ADDRESS_IN_USE",
     message: expect.stringContaining(String(port)),
   });
-});
-
-test("responses carry the time of the platform's clock", async () => {
-  const clock = new ManualClock(Date.UTC(2001, 1, 3, 4, 5, 6));
-  const platform = await runPlatform({ clock });
-  const { headers } = await request(platform, "GET", "/api/v1/me");
-  expect(headers.get("date")).toBe("Sat, 03 Feb 2001 04:05:06 GMT");
 });
 
 test("stopping twice is harmless, and no request succeeds afterwards", async () => {

@@ -4,9 +4,8 @@ import { PlatformClock } from "../../faces/platform.ts";
 import { verify } from "../../faces/signature.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
-import { newUpload } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
-import { deliverNew, runReceiver, runWithWebhook, statuses } from "../support/receiver.ts";
+import { runReceiver, runWithWebhook, statuses } from "../support/receiver.ts";
 
 const START = Date.UTC(2030, 0, 1, 12);
 const DAY_MS = 86_400_000;
@@ -89,35 +88,6 @@ test("events, the Date header and signatures use the platform's time", async () 
   expect(check(START + DAY_MS)).toBe(true);
   const { headers } = await request(platform, "GET", "/api/v1/me");
   expect(headers.get("date")).toBe(new Date(START + DAY_MS).toUTCString());
-});
-
-test("a failed delivery is retried as soon as the clock has passed its round", async () => {
-  const { platform, receiver } = await runWithWebhook(statuses(500), {
-    clock: new ManualClock(START),
-  });
-  const { eventId: id } = await deliverNew(platform);
-  platform.control.clock.set({ advanceMs: 29_999 });
-  await request(platform, "GET", "/api/v1/me");
-  expect(receiver.received).toHaveLength(1);
-  platform.control.clock.set({ advanceMs: 1 });
-  expect(await deliveryOf(platform, id, { attempt: 2 })).toMatchObject({ status: 200 });
-});
-
-test("an upload's hour, a day's quota and a minute's requests end when the clock has passed them", async () => {
-  const limits = { uploadsPerDay: 1, requestsPerMinute: 2 };
-  const platform = await runPlatform({ clock: new ManualClock(START), limits });
-  const upload = await newUpload(platform);
-  expect((await fetch(upload.url)).status).toBe(200);
-  const refused = () => request(platform, "POST", "/api/v1/uploads", { body: {} });
-  expect((await refused()).status).toBe(400);
-  expect((await refused()).body.error.code).toBe("RATE_LIMITED");
-  platform.control.clock.set({ advanceMs: 60_000 });
-  expect(platform.control.limits.requestsPerMinute.used).toBe(0);
-  expect(platform.control.limits.uploadsPerDay.used).toBe(1);
-  platform.control.clock.set({ advanceMs: 3_540_000 });
-  expect((await fetch(upload.url)).status).toBe(404);
-  platform.control.clock.set({ advanceMs: DAY_MS });
-  expect(platform.control.limits.uploadsPerDay.used).toBe(0);
 });
 
 test("the timeout of a delivery uses the machine's clock, even while the platform's clock is frozen", async () => {
