@@ -2,7 +2,8 @@ import sharp from "sharp";
 import { expect, test } from "vitest";
 import { eventTypes, parseEvent } from "../faces/events.ts";
 import type { ActInput, ActResult, Scope } from "../faces/platform.ts";
-import { type Image, newKeys } from "./support/images.ts";
+import type { Image } from "./conformance/wire.ts";
+import { newKeys } from "./support/images.ts";
 import { act, request, runPlatform, tokenWith } from "./support/platform.ts";
 
 const ada = { username: "ada", name: "Ada" };

@@ -1,23 +1,8 @@
 import sharp from "sharp";
 import type { ImageKind } from "../../faces/core.ts";
 import type { Platform } from "../../faces/platform.ts";
+import type { Upload } from "../conformance/wire.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
-
-export interface Image {
-  readonly url: string;
-  readonly thumbUrl?: string | null;
-  readonly width: number;
-  readonly height: number;
-}
-
-export interface Upload {
-  readonly key: string;
-  readonly url: string;
-  readonly thumbUrl: string;
-  readonly width: number;
-  readonly height: number;
-  readonly bytes: number;
-}
 
 export const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
 

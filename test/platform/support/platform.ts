@@ -12,16 +12,11 @@ import {
   Timeline,
   type WaitOptions,
 } from "../../faces/platform.ts";
+import type { Answer } from "../conformance/http.ts";
+import type { Refusal } from "../conformance/wire.ts";
 
-export interface Answer<T> {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: T;
-}
-
-export interface ErrorBody {
-  readonly error: { readonly code: string; readonly message: string };
-}
+export type { Answer } from "../conformance/http.ts";
+export type { Refusal as ErrorBody } from "../conformance/wire.ts";
 
 export interface CallOptions {
   readonly body?: unknown;
@@ -40,7 +35,7 @@ export function withControlToken({ controlToken }: Platform): Record<string, str
 }
 
 /** Sends and receives JSON. `path` begins with /api/v1 or /control/v1. */
-export async function request<T = ErrorBody>(
+export async function request<T = Refusal>(
   platform: Platform,
   method: string,
   path: string,

@@ -9,7 +9,8 @@ import {
   startPlatform,
   thumbnailsWith,
 } from "../../faces/platform.ts";
-import { type Image, image, newUpload, uploadBytes } from "../support/images.ts";
+import type { Image } from "../conformance/wire.ts";
+import { image, newUpload, uploadBytes } from "../support/images.ts";
 import { request, runPlatform } from "../support/platform.ts";
 
 function plain(width: number, height: number, background = "teal") {
