@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { installDependencies } from "../scripts/registry/install.ts";
+import { linkTools } from "../tools/install.ts";
 import { parseArguments, USAGE } from "./harness/arguments.ts";
 import { useAllCores, useLoadCore } from "./harness/cores.ts";
 import { insertReport, requireWhole } from "./harness/document.ts";
@@ -27,7 +27,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   // Fail before a run of half an hour, not after it.
   if (wanted.document) insertReport(readFileSync(PAGE, "utf8"), emptyReport(wanted));
-  installDependencies(new URL("./", import.meta.url));
+  await linkTools(import.meta.dirname);
   if (wanted.profile) useAllCores();
   else useLoadCore();
   const began = performance.now();

@@ -1,16 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { run, tail } from "../../src/create/io.ts";
 import { reservePort } from "../../test/support/reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../../test/support/with-parent.ts";
+import { installTools } from "../../tools/install.ts";
 import { packBoth } from "../pack/packages.ts";
 import type { Packed } from "../pack/stage.ts";
 import { answers } from "./answers.ts";
-import { installDependencies } from "./install.ts";
-
-const own = new URL("./", import.meta.url);
 
 /**
  * An npm registry on loopback that serves this project's packages. It forwards other requests to the configured
@@ -28,12 +25,12 @@ export class Registry {
   }
 
   static async start(): Promise<Registry> {
-    installDependencies(own);
+    const modules = await installTools();
     const folder = await mkdtemp(join(tmpdir(), "service-bot-registry-"));
     const config = join(folder, "config.yaml");
     await writeFile(config, JSON.stringify(await settings(folder)));
     const port = await reservePort();
-    const command = fileURLToPath(new URL("node_modules/verdaccio/bin/verdaccio", own));
+    const command = join(modules, "verdaccio/bin/verdaccio");
     const args = [command, "--config", config, "--listen", `127.0.0.1:${port}`];
     const server = spawnWithParent([process.execPath, ...args], folder, {
       cwd: folder,

@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { writeReference } from "../reference/write.ts";
-import { installDependencies } from "../registry/install.ts";
+import { linkTools } from "../../tools/install.ts";
 import { root } from "../root.ts";
 import { deadLinks } from "./dead-links.ts";
 import { homepage } from "./homepage.ts";
@@ -25,14 +24,14 @@ export interface SiteOptions {
  * @returns the folder of the site
  * @throws {Error} if the build fails or a link is dead
  */
-export function buildSite({
+export async function buildSite({
   base = new URL(`${homepage}/`).pathname,
   repository,
   folder,
-}: SiteOptions = {}): string {
+}: SiteOptions = {}): Promise<string> {
   const out = folder ?? join(site, ".vitepress", "dist");
-  installDependencies(pathToFileURL(`${site}/`));
   writeReference();
+  await linkTools(site);
   const program = join(site, "node_modules", "vitepress", "bin", "vitepress.js");
   const { status } = spawnSync(
     process.execPath,

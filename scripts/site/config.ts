@@ -75,13 +75,16 @@ interface Resolver {
   resolve(source: string, importer: string, options: object): unknown;
 }
 
-/** Resolves Vue for pages outside site/, because it is installed only below site/. */
+/** Resolves Vue for pages outside site/, because it is installed only in tools/. */
 const vueForPages = {
   name: "vue-for-pages",
   enforce: "pre",
   resolveId(this: Resolver, source: string, importer: string | undefined, options: object) {
     if (!/^vue(?:$|\/)/.test(source) || !importer?.includes(".md")) return null;
-    return this.resolve(source, join(root, "site", "package.json"), { ...options, skipSelf: true });
+    return this.resolve(source, join(root, "tools", "package.json"), {
+      ...options,
+      skipSelf: true,
+    });
   },
 };
 

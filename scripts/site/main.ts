@@ -11,7 +11,7 @@ import { buildSite } from "./build.ts";
 
 const { SITE_REPOSITORY: repository } = process.env;
 try {
-  console.log(`The site is in ${relative(root, buildSite({ repository }))}.`);
+  console.log(`The site is in ${relative(root, await buildSite({ repository }))}.`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

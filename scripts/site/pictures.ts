@@ -24,7 +24,7 @@ const PAGES = {
 
 const [out = join(root, "scripts", "screenshots", "views", "site")] = process.argv.slice(2);
 await mkdir(out, { recursive: true });
-const site = await serveSite(buildSite({ base: BASE }), BASE);
+const site = await serveSite(await buildSite({ base: BASE }), BASE);
 const browser = await chromium.launch({ executablePath: browserProgram(), args: ["--no-sandbox"] });
 try {
   for (const [size, viewport] of Object.entries(SIZES)) {

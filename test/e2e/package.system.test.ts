@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { entryPoints } from "../../scripts/reference/reference.ts";
 import { exportedBy } from "../../scripts/reference/surface.ts";
 import { commandsOf } from "../../scripts/registry/toolchain.ts";
+import { toolVersions } from "../../tools/install.ts";
 import { documentedBlock, root } from "../docs/markdown.ts";
 import { commands } from "../faces/cli.ts";
 import { run } from "../faces/create.ts";
@@ -201,16 +202,12 @@ describe("a bot with nothing but its own packages, on the oldest Node", {
 
 describe("a bot with the optional packages", { timeout: 120_000 }, () => {
   beforeAll(async () => {
-    const tracing = JSON.parse(
-      await readFile(join(root, "test/peers/tracing/package.json"), "utf8"),
-    ).dependencies;
     const { devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-    const names = Object.entries({
-      ...tracing,
-      pg: devDependencies.pg,
-      sharp: devDependencies.sharp,
-    });
-    const specs = names.map(([name, version]) => `${name}@${version}`);
+    const { pg, sharp } = devDependencies;
+    const optional = Object.entries({ ...toolVersions(), pg, sharp }).filter(([name]) =>
+      /^(?:@opentelemetry\/.*|pg|sharp)$/.test(name),
+    );
+    const specs = optional.map(([name, version]) => `${name}@${version}`);
     const args = ["install", "--no-audit", "--no-fund", ...specs];
     const { code, output } = await run("npm", args, { cwd: bot.folder, env: process.env });
     expect(code, output).toBe(0);

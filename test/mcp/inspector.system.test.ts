@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { CLI } from "../faces/files.ts";
-import { usePeer } from "../peers/peer.ts";
 import { startWithDownloads } from "../platform/uploads/start.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
+import { useTool } from "../support/tool.ts";
 import { mcpOverHttp } from "./connect.ts";
 import { documentedConformance } from "./documented.ts";
 
 /** Timeout in ms. Each test starts several processes, and some of these start others. */
 const TIMEOUT_MS = 60_000;
 
-const inspector = usePeer("inspector");
+const inspector = useTool("@modelcontextprotocol/inspector");
 
 interface Bot {
   readonly url: string;

@@ -7,7 +7,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { installPeer } from "../peers/install.ts";
+import { installTools } from "../../tools/install.ts";
 
 /** The part of `@stryker-mutator/core` that this script uses. */
 interface StrykerCore {
@@ -50,7 +50,7 @@ for (const path of chosen.length > 0 ? chosen : Object.keys(FOLDERS)) {
 console.log(rows.join("\n"));
 
 async function loadStryker(): Promise<StrykerCore> {
-  const { resolve } = createRequire(join(await installPeer("mutants"), "any.js"));
+  const { resolve } = createRequire(join(await installTools(), "any.js"));
   return await import(pathToFileURL(resolve("@stryker-mutator/core")).href);
 }
 

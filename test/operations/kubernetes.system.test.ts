@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from "vitest";
-import { INSTALL_TIMEOUT_MS, installPeer } from "../peers/install.ts";
+import { INSTALL_TIMEOUT_MS, installTools } from "../../tools/install.ts";
 import { typeErrors } from "../support/type-errors.ts";
 import { Manifest, manifestFiles, type Resource, withMetrics, workloads } from "./kubernetes.ts";
 
 let modules: string;
 
 beforeAll(async () => {
-  modules = await installPeer("kubernetes");
+  modules = await installTools();
 }, INSTALL_TIMEOUT_MS);
 
 /** Type-checks the resources as literals, so that unknown fields are errors too. Returns the compiler's errors. */

@@ -11,11 +11,11 @@ import { SBOM_FILE } from "../../scripts/pack/sbom.ts";
 import type { Packed } from "../../scripts/pack/stage.ts";
 import { entryPoints } from "../../scripts/reference/reference.ts";
 import { exportedBy } from "../../scripts/reference/surface.ts";
+import { installTools } from "../../tools/install.ts";
 import { run, stores, templates } from "../faces/create.ts";
-import { installPeer } from "../peers/install.ts";
-import { usePeer } from "../peers/peer.ts";
 import { linkProblems, relativeLinks } from "../site/site-links.ts";
 import { nodeOlderThanBots } from "../support/older-node.ts";
+import { useTool } from "../support/tool.ts";
 import { exportedNames } from "./exported-names.ts";
 import { unpack } from "./unpack.ts";
 
@@ -33,9 +33,9 @@ interface CycloneDx {
   };
 }
 
-const publint = usePeer("publint");
-const areTheTypesWrong = usePeer("attw");
-const cyclonedx: CycloneDx = createRequire(join(await installPeer("publishing"), "any.js"))(
+const publint = useTool("publint");
+const areTheTypesWrong = useTool("@arethetypeswrong/cli");
+const cyclonedx: CycloneDx = createRequire(join(await installTools(), "any.js"))(
   "@cyclonedx/cyclonedx-library",
 );
 

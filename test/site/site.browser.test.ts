@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { buildSite } from "../../scripts/site/build.ts";
 import { sitePages } from "../../scripts/site/links.ts";
 import { type ServedSite, serveSite } from "../../scripts/site/serve.ts";
-import { INSTALL_TIMEOUT_MS, installPeer } from "../peers/install.ts";
+import { INSTALL_TIMEOUT_MS } from "../../tools/install.ts";
 import { violationsOf } from "../platform/portal/support/axe.ts";
 import { openWindow } from "../platform/portal/support/page.ts";
 
@@ -18,8 +18,7 @@ let site: ServedSite;
 
 // A dead link makes the build fail.
 beforeAll(async () => {
-  await installPeer("accessibility");
-  site = await serveSite(buildSite({ base: BASE, folder }), BASE);
+  site = await serveSite(await buildSite({ base: BASE, folder }), BASE);
 }, INSTALL_TIMEOUT_MS);
 afterAll(async () => {
   await site?.stop();

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { TracerProvider } from "@opentelemetry/api";
 import { expect, test } from "vitest";
 import { GiveUp, RetryLater } from "../../src/index.ts";
+import { installTools } from "../../tools/install.ts";
 import { root } from "../docs/markdown.ts";
 import { spanOutcomes, stepOutcomes } from "../faces/observe.ts";
-import { installPeer } from "../peers/install.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { typeErrors } from "../support/type-errors.ts";
 import { World } from "./bot.ts";
@@ -33,7 +33,7 @@ function nameOf({ name, kind }: SeenSpan): string {
 }
 
 /** The packages that the page asks readers to install. */
-const modules = await installPeer("tracing");
+const modules = await installTools();
 
 test("the set-up of OpenTelemetry compiles with its packages", async () => {
   const [, setUp = ""] = /^```ts\n(import [^`]*exporter-[^`]*)```$/m.exec(page) ?? [];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, expect, test } from "vitest";
 import { bundleModule } from "../../scripts/pack/bundle.ts";
-import { INSTALL_TIMEOUT_MS, installPeer } from "../peers/install.ts";
+import { INSTALL_TIMEOUT_MS, installTools } from "../../tools/install.ts";
 import { ownWorkflow, workflows } from "./workflows.ts";
 
 /** The part of `@actions/workflow-parser` that this test uses. */
@@ -26,7 +26,7 @@ interface Context {
 let parser: Parser;
 
 beforeAll(async () => {
-  parser = await loadParser(await installPeer("workflows"));
+  parser = await loadParser(await installTools());
 }, INSTALL_TIMEOUT_MS);
 
 /** Bundles GitHub's parser, because it imports JSON in a way that Node does not support. */

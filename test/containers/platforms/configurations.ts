@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parse as parseYaml } from "yaml";
 import { z } from "zod";
+import { installTools } from "../../../tools/install.ts";
 import { documentedBlock, pages } from "../../docs/markdown.ts";
-import { installPeer } from "../../peers/install.ts";
 
 export interface Hosting {
   readonly service: string;
@@ -135,7 +135,7 @@ const cloudRunFile = z.strictObject({
 });
 
 export async function fly(): Promise<Hosting> {
-  const modules = await installPeer("toml");
+  const modules = await installTools();
   const { parse } = await import(pathToFileURL(join(modules, "smol-toml/dist/index.js")).href);
   const file = flyFile.parse(parse(documentedBlock("docs/deploy/hosting.md", "fly")));
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hostedMcp } from "../../faces/cli.ts";
-import { usePeer } from "../../peers/peer.ts";
 import { runPlatform } from "../../platform/support/platform.ts";
+import { useTool } from "../../support/tool.ts";
 import { mcpOverHttp } from "../connect.ts";
 import { documentedConformance } from "../documented.ts";
 import { fitting, notFitting, notFittingChecks, revisions } from "./scenarios.ts";
@@ -10,7 +10,7 @@ import { withToken } from "./with-token.ts";
 
 const TIMEOUT_MS = 60_000;
 
-const suite = usePeer("conformance");
+const suite = useTool("@modelcontextprotocol/conformance");
 
 interface Server {
   readonly start: () => Promise<{ readonly url: string; readonly apiKey: string }>;

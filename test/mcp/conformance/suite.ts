@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Peer } from "../../peers/peer.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import type { Tool } from "../../support/tool.ts";
 
 interface Check {
   readonly id: string;
@@ -12,7 +12,7 @@ interface Check {
 
 export type Problems = Readonly<Record<string, string>>;
 
-export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function scenariosOf(suite: Tool): Promise<ReadonlyMap<string, readonly string[]>> {
   const { code, output } = await suite.run(["list", "--server"]);
   if (code !== 0) throw new Error(`The scenarios cannot be listed:\n${output}`);
   const found = output.matchAll(/^ +- (\S+) \[(.*)\]$/gm);
@@ -20,7 +20,7 @@ export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, read
 }
 
 export async function runSuite(
-  suite: Peer,
+  suite: Tool,
   url: string,
   revision: string,
 ): Promise<ReadonlyMap<string, Problems>> {

@@ -2,13 +2,13 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { array, object, string } from "zod";
 import type { Bot } from "../../../src/index.ts";
-import { INSTALL_TIMEOUT_MS, installPeer } from "../../peers/install.ts";
+import { INSTALL_TIMEOUT_MS, installTools } from "../../../tools/install.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { violationsOf } from "./support/axe.ts";
 import { openPage, openPortal } from "./support/page.ts";
 import { lively } from "./support/world.ts";
 
-beforeAll(() => installPeer("accessibility"), INSTALL_TIMEOUT_MS);
+beforeAll(() => installTools(), INSTALL_TIMEOUT_MS);
 
 const VIEWS = ["chat", "chat/posts", "events", "state", "webhook", "faults", "settings"];
 const DESKTOP = { width: 1280, height: 800 };

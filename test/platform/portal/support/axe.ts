@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { installPeer } from "../../../peers/install.ts";
+import { installTools } from "../../../../tools/install.ts";
 
 interface Results {
   readonly violations: readonly {
@@ -22,7 +22,7 @@ const options: Readonly<Record<Rules, object>> = {
 
 export async function violationsOf(page: Page, rules: Rules = "all"): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) {
-    const path = join(await installPeer("accessibility"), "axe-core/axe.js");
+    const path = join(await installTools(), "axe-core/axe.js");
     // The page's policy forbids third-party scripts, so the browser injects axe-core.
     await page.evaluate(readFileSync(path, "utf8"));
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { typeErrors } from "../../support/type-errors.ts";
-import { installPeer } from "../install.ts";
+import { installTools } from "../../tools/install.ts";
+import { typeErrors } from "../support/type-errors.ts";
 import { BoltAuthor } from "./bolt.ts";
 import { blocksOf, botOf, documentedOutcomes, linesOf } from "./documented.ts";
 import { GrammyAuthor } from "./grammy.ts";
@@ -18,7 +18,7 @@ import { ServiceAuthor } from "./service.ts";
 /** Time limit for a column of the table, in ms. A column takes less than a minute, or several on a busy machine. */
 const TIMEOUT_MS = 300_000;
 
-const modules = await installPeer("authors");
+const modules = await installTools();
 
 const authors: Readonly<Record<string, CreateAuthor>> = {
   grammY: () => GrammyAuthor.create(modules),

@@ -1,11 +1,11 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type Platform, startPlatform } from "../../faces/platform.ts";
-import { checkout, linkPackage } from "../../support/linked-package.ts";
-import { NEWEST } from "../../support/postgres/binaries.ts";
-import { PostgresServer } from "../../support/postgres/server.ts";
-import type { TestProcess } from "../../support/process.ts";
+import { type Platform, startPlatform } from "../faces/platform.ts";
+import { checkout, linkPackage } from "../support/linked-package.ts";
+import { NEWEST } from "../support/postgres/binaries.ts";
+import { PostgresServer } from "../support/postgres/server.ts";
+import type { TestProcess } from "../support/process.ts";
 import { BotFolder, type StartOptions } from "./bot-folder.ts";
 import { Changes } from "./changes.ts";
 import { botOf } from "./documented.ts";

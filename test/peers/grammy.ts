@@ -1,4 +1,4 @@
-import type { TestProcess } from "../../support/process.ts";
+import type { TestProcess } from "../support/process.ts";
 import { BotFolder, linked, type StartOptions } from "./bot-folder.ts";
 import type { Changes } from "./changes.ts";
 import { botOf } from "./documented.ts";

@@ -1,5 +1,5 @@
-import type { TestProcess } from "../../support/process.ts";
-import { reservePort } from "../../support/reserve-port.ts";
+import type { TestProcess } from "../support/process.ts";
+import { reservePort } from "../support/reserve-port.ts";
 import { BotFolder, linked, type StartOptions } from "./bot-folder.ts";
 import type { Changes } from "./changes.ts";
 import { botOf } from "./documented.ts";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
-import { listenUntilEnd } from "../../support/listen.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 import { Changes } from "./changes.ts";
 
 const CHAT = { id: 1, type: "private", first_name: "Ada" };

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { listenUntilEnd } from "../../support/listen.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 import { Changes } from "./changes.ts";
 
 const CHANNEL = "D0001";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { listenUntilEnd } from "../../support/listen.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 
 /** Holds a request before the platform receives it, or before the bot receives the response. */
 export type Side = "before" | "after";

@@ -1,8 +1,8 @@
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { TestProcess } from "../../support/process.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { TestProcess } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const clock = fileURLToPath(new URL("clock.ts", import.meta.url));
 

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { first } from "../../support/first.ts";
-import type { TestProcess } from "../../support/process.ts";
+import { first } from "../support/first.ts";
+import type { TestProcess } from "../support/process.ts";
 import type { StartOptions } from "./bot-folder.ts";
 import type { Author, Moment } from "./peer.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { codeBlocks, type Page, pages } from "../../docs/markdown.ts";
-import { first } from "../../support/first.ts";
+import { codeBlocks, type Page, pages } from "../docs/markdown.ts";
+import { first } from "../support/first.ts";
 
 export const page: Page = first(
   pages.filter(({ path }) => path === join("docs", "guides", "migrating.md")),
