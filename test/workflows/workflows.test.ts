@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { nodes } from "../../scripts/registry/toolchain.ts";
 import { actionsIn, problemsOf } from "./problems.ts";
 import { ownWorkflow, workflows } from "./workflows.ts";
 
@@ -30,6 +32,15 @@ test("the starter has the actions of the project, wherever it has them", () => {
   }
 });
 
+test("CI runs every part of .ci/run, and the release check once for each Node", () => {
+  const [, parts = ""] = /^PARTS="(.*)"$/m.exec(readFileSync(join(root, ".ci/run"), "utf8")) ?? [];
+  const { part, newcomer } = parse(ci).jobs;
+  const run = part.strategy.matrix.include.map((each: { part: string }) => each.part);
+  expect([...run, "release"]).toEqual(parts.split(" "));
+  const lines = newcomer.strategy.matrix.node.map((line: string) => `node${line}`);
+  expect(lines).toEqual(Object.keys(nodes));
+});
+
 describe("there would be a complaint about", () => {
   test.each([
     ["an action pinned by its tag", / *@3d3c\w+ # v7.0.1/, "@v7", "not pinned"],
@@ -38,7 +49,7 @@ describe("there would be a complaint about", () => {
     ["no word about rights", "permissions: {}\n", "", "more rights"],
     ["a job that may write", "contents: read", "contents: write", "may write contents"],
     ["pull requests of strangers", "  pull_request:\n", "  pull_request_target:\n", "strangers"],
-    ["a job without an end", "    timeout-minutes: 90\n", "", "no time limit"],
+    ["a job without an end", "    timeout-minutes: 60\n", "", "no time limit"],
     ["words of others in a script", ".ci/run", "echo $\u007b{ github.head_ref }}", "expression"],
   ])("%s", (_, from, to, complaint) => {
     expect(ci).toMatch(from);
