@@ -88,13 +88,7 @@ function farewell(stateFile: string | undefined): string {
     : `\nStopped. The state is in ${stateFile}. Use --state ${quoted(stateFile)} to continue with it.`;
 }
 
-export function readyLine({
-  url,
-  portalUrl,
-  apiKey,
-  webhookSecret,
-  controlToken,
-}: Platform): string {
+function readyLine({ url, portalUrl, apiKey, webhookSecret, controlToken }: Platform): string {
   return JSON.stringify({
     url,
     portal: portalUrl,
@@ -106,7 +100,7 @@ export function readyLine({
   });
 }
 
-export function introduction(
+function introduction(
   platform: Platform,
   { stateFile, host }: Pick<ListenOptions, "stateFile" | "host">,
 ): string {

@@ -63,7 +63,7 @@ export function oneOf(values: readonly string[]): Kind {
 }
 
 /** @param methods names of the functions that the object must have */
-export function objectWith(what: string, ...methods: readonly string[]): Kind {
+function objectWith(what: string, ...methods: readonly string[]): Kind {
   return {
     expected: `${what} (an object with ${methods.join(", ")})`,
     fits: (value) => methods.every((name) => typeof Object(value)[name] === "function"),

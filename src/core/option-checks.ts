@@ -205,7 +205,7 @@ function unknownOption(name: string, known: readonly string[], path: string): st
  * Returns a problem that begins with `name` if a number is out of range. Returns `undefined` if the number is valid or
  * absent.
  */
-export function outOfRange(
+function outOfRange(
   name: string,
   value: unknown,
   { min = 0, max = Number.POSITIVE_INFINITY, whole = false, maxText }: Range,

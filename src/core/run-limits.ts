@@ -4,13 +4,13 @@ import { ServiceBotError } from "../errors.ts";
  * Maximum number of timers, of states and of steps in one run. The timers and states of a run share one transaction,
  * and 10,000 of them block a bot with SQLite for about 0.1 s.
  */
-export const MAX_RUN_ITEMS = 10_000;
+const MAX_RUN_ITEMS = 10_000;
 
 /**
  * Maximum size of a run's timers and states together, in bytes. They stay in memory until the run ends, and one
  * statement sends them to PostgreSQL.
  */
-export const MAX_RUN_BYTES: number = 16 * 1024 * 1024;
+const MAX_RUN_BYTES: number = 16 * 1024 * 1024;
 
 /**
  * @param items name of the items in the error, such as `timers`

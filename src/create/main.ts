@@ -95,7 +95,7 @@ interface Run {
  * @throws {Cancelled} nothing was written
  * @throws {CreateError}
  */
-export async function create(request: Options, source: Source, io: Io): Promise<Result> {
+async function create(request: Options, source: Source, io: Io): Promise<Result> {
   const { options, asked, hasHead } = await chooseAll(request, source, io);
   const project = await settle(options, source, io);
   const run: Run = { options, asked, project, source, io, say: sayer(io, options.json) };

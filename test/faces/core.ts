@@ -46,7 +46,6 @@ export {
   type Block,
   duringWait,
   LoopWatch,
-  timed,
   WatchedRun,
 } from "../../src/core/loop-watch.ts";
 export { pageUrl, version } from "../../src/core/manifest.ts";

@@ -6,7 +6,6 @@ export {
   type RunResult,
   run,
   type Terminal,
-  tail,
 } from "../../src/create/io.ts";
 export { main, type Source } from "../../src/create/main.ts";
 export {

@@ -1,4 +1,4 @@
-export { markProbe, PROBE_HEADER, ProbeMarks } from "../../src/signature/probe.ts";
+export { markProbe, PROBE_HEADER } from "../../src/signature/probe.ts";
 export {
   SIGNATURE_HEADER,
   sign,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { codeBlocks, type Page, pages } from "../docs/markdown.ts";
 import { first } from "../support/first.ts";
 
-export const page: Page = first(
+const page: Page = first(
   pages.filter(({ path }) => path === join("docs", "guides", "migrating.md")),
 );
 

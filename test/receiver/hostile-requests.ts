@@ -26,8 +26,7 @@ const encoded = (coding: string, bytes: Uint8Array): TestRequest =>
   delivery(bytes, { headers: { "content-encoding": coding } });
 
 /** Returns the bytes of a request. Each character becomes one byte. */
-export const wire = (...lines: readonly string[]): Buffer =>
-  Buffer.from(lines.join("\r\n"), "latin1");
+const wire = (...lines: readonly string[]): Buffer => Buffer.from(lines.join("\r\n"), "latin1");
 
 const posted = (...headers: readonly string[]): Buffer =>
   wire("POST /webhook HTTP/1.1", "host: bot.test", "connection: close", ...headers, "", body);

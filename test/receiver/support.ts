@@ -25,7 +25,7 @@ export const limit = 2_000;
 export const now = 1_700_000_000;
 
 /** Stores events by id. Detects duplicates as strictly as a real inbox. */
-export class FakeInbox implements Pick<Inbox, "put"> {
+class FakeInbox implements Pick<Inbox, "put"> {
   readonly stored: Map<string, NewEvent> = new Map();
   puts: number = 0;
 

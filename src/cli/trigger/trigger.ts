@@ -190,7 +190,7 @@ function payloadOf(text: string | undefined): ActInput["payload"] {
   throw new UsageError(`--payload takes a JSON object, such as '{"pollId":"x"}'.`);
 }
 
-export function eventLines({ type }: ActInput, result: ActResult): string {
+function eventLines({ type }: ActInput, result: ActResult): string {
   const { events, commentId, messageId, postId } = result;
   const made = commentId ?? messageId ?? postId ?? "";
   if (events.length === 0) return `${type} ${made}: no event, because it concerns no bot`;
@@ -198,7 +198,7 @@ export function eventLines({ type }: ActInput, result: ActResult): string {
 }
 
 /** Returns `undefined` if the bot has not received the event or has failed. */
-export function answerLines({ outcome, answers }: Reaction): string | undefined {
+function answerLines({ outcome, answers }: Reaction): string | undefined {
   if (answers.length > 0) return answers.map(answerLine).join("\n");
   return outcome === "handled" || outcome === "delivered"
     ? `${outcome}; the bot wrote nothing`
@@ -258,7 +258,7 @@ function why({ count = 1 }: ActInput, outcome: "delivered" | "none", answers: nu
     : "The bot did not receive the event";
 }
 
-export function errorObject(error: unknown): { readonly code: string; readonly message: string } {
+function errorObject(error: unknown): { readonly code: string; readonly message: string } {
   const message = messageOf(error);
   if (error instanceof UsageError) return { code: "USAGE", message };
   return { code: (error instanceof CommandError && error.code) || "FAILED", message };

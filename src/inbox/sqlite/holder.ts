@@ -28,7 +28,7 @@ export interface Holder {
 export const SAVED = ".saved-";
 
 /** Returns the path of the record. @param path the database's path, without symbolic links */
-export function holderOf(path: string): string {
+function holderOf(path: string): string {
   return `${path}-holder`;
 }
 
@@ -40,7 +40,7 @@ export function writeHolder(path: string, holder: Holder): void {
 }
 
 /** Returns `undefined` if there is no record, or if it is damaged. */
-export function readHolder(path: string): Holder | undefined {
+function readHolder(path: string): Holder | undefined {
   try {
     const holder: Holder = JSON.parse(readFileSync(holderOf(path), "utf8"));
     return holder;

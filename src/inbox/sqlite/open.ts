@@ -17,7 +17,7 @@ import { canonical, isLocked, lockOf, makeFolder, permissionRemedy, takeLock } f
 import { dialect, execute } from "./store.ts";
 import { WalSync } from "./wal-sync.ts";
 
-export const MEMORY = ":memory:";
+const MEMORY = ":memory:";
 
 const MIGRATIONS = new URL("./sql/", import.meta.url);
 

@@ -36,7 +36,7 @@ export const NO_LIMITS: LimitSettings = eachLimit(null);
 
 export const MAX_LIMIT = 1_000_000;
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 export function limitProblems(limits: Partial<LimitSettings>): string[] {
   return Object.entries(limits)

@@ -60,7 +60,7 @@ function spanWords(ms: number): string {
  *
  * @param status `null` if there was no response
  */
-export function statusWords(status: number | null): string {
+function statusWords(status: number | null): string {
   return status === null ? "[no response]" : `[${status}]`;
 }
 

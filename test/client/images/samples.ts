@@ -14,7 +14,7 @@ const HEIGHT = 30;
 const random = mulberry32(1);
 
 /** Returns incompressible bytes, which are the same in every run. */
-export function noise(length: number): Buffer {
+function noise(length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
 }
 

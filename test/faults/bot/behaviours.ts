@@ -6,7 +6,7 @@
  * - `count` replies with the number of counted messages in its conversation; `tally` also counts in a group's state.
  * - `remind` sets a timer; `rekey` sets and replaces one; `far` sets one due after the run; `cancel` cancels it.
  */
-export const behaviours = [
+const behaviours = [
   "answer",
   "twins",
   "alike",

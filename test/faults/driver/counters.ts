@@ -22,6 +22,6 @@ export function checkCounters(written: readonly Written[], states: States): stri
   });
 }
 
-export function laneKey(conversationId: string): string {
+function laneKey(conversationId: string): string {
   return `dm:${conversationId}`;
 }

@@ -8,7 +8,7 @@ import { type Command, command, onClaim, type World } from "../world.ts";
 import { checkFence, expectedOf } from "./claim.ts";
 import { back } from "./endings.ts";
 
-export const STATE_KEYS: readonly string[] = ["mine", "yours"];
+const STATE_KEYS: readonly string[] = ["mine", "yours"];
 
 const NAME = "remind";
 

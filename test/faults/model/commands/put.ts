@@ -40,7 +40,7 @@ export const batch: Arbitrary<Batch> = fc.record({
   trace: fc.constantFrom(undefined, "a".repeat(32), `${"b".repeat(32)}-${"c".repeat(16)}-01`),
 });
 
-export async function putInto(batch: Batch, model: InboxModel, world: World): Promise<void> {
+async function putInto(batch: Batch, model: InboxModel, world: World): Promise<void> {
   const { events, source, cursors, trace } = batch;
   const { inbox } = world.store;
   if (model.refuses(events)) {

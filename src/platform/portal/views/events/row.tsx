@@ -77,7 +77,7 @@ function outcomeOfCalls(calls: Calls): OutcomeLabel {
   return { tone, text: answerOf(calls.call).text + times };
 }
 
-export function OutcomeText({ outcome }: { readonly outcome: OutcomeLabel }) {
+function OutcomeText({ outcome }: { readonly outcome: OutcomeLabel }) {
   const { tone, text, since } = outcome;
   return (
     <span class={`event-outcome ${tone}`}>
