@@ -89,6 +89,28 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/**
+ * The floors of the local platform, lowest first. A room is a folder, or a file directly in src/platform. It imports
+ * only from the floors below it.
+ */
+const platformFloors: readonly (readonly string[])[] = [
+  ["error", "secrets"],
+  ["input-rules", "store"],
+  ["accounts", "http", "limits", "token"],
+  ["media", "page", "timeline"],
+  ["clock", "faults", "views"],
+  ["events", "uploads"],
+  ["acts", "api", "webhooks"],
+  ["apps"],
+  ["world"],
+  ["snapshots"],
+  ["control"],
+  ["types", "options"],
+  ["platform", "portal"],
+  ["server"],
+  ["index"],
+];
+
 const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   croner: /^core\/cron\.ts$/,
@@ -153,6 +175,23 @@ function upward(graph: readonly Import[]): string[] {
     .map(tell);
 }
 
+/** Returns the room of a file in src/platform, otherwise `undefined`. */
+function roomOf(path: string): string | undefined {
+  return /^platform\/(\w[\w-]*)/.exec(path)?.[1];
+}
+
+/** Returns the imports within src/platform that do not lead to a lower floor. */
+function upstairs(graph: readonly Import[]): string[] {
+  const floorOf = (room: string) => platformFloors.findIndex((rooms) => rooms.includes(room));
+  return graph
+    .filter(({ from, to }) => {
+      const [room, target] = [roomOf(from), roomOf(to)];
+      if (room === undefined || target === undefined || room === target) return false;
+      return floorOf(target) >= floorOf(room);
+    })
+    .map(tell);
+}
+
 function misplaced(graph: readonly Import[]): string[] {
   return graph
     .filter(({ kind, from, to }) => kind === "package" && heavy[to]?.test(from) === false)
@@ -162,17 +201,18 @@ function misplaced(graph: readonly Import[]): string[] {
 /** Returns the files in each cycle, with the first file again at the end. */
 function cycles(graph: readonly Import[]): string[][] {
   const found: string[][] = [];
+  const importsOf = Map.groupBy(graph, ({ from }) => from);
   const done = new Set<string>();
   const visit = (file: string, trail: readonly string[]): void => {
     const start = trail.indexOf(file);
     if (start >= 0) found.push([...trail.slice(start), file]);
     if (start >= 0 || done.has(file)) return;
-    for (const { from, to, kind } of graph) {
-      if (from === file && kind === "file") visit(to, [...trail, file]);
+    for (const { to, kind } of importsOf.get(file) ?? []) {
+      if (kind === "file") visit(to, [...trail, file]);
     }
     done.add(file);
   };
-  for (const { from } of graph) visit(from, []);
+  for (const from of importsOf.keys()) visit(from, []);
   return found;
 }
 
@@ -204,11 +244,23 @@ const pureForPage: ReadonlySet<string> = new Set(["platform/timeline/words.ts"])
 
 const isBundled = (module: string) => module === "create" || module === "platform/portal";
 
-const root = join(import.meta.dirname, "..", "src");
+const repository = join(import.meta.dirname, "..");
+
+/** Returns the texts of a folder's own TypeScript files by path, without those of packages and recorded bots. */
+function sourcesIn(folder: string): Record<string, string> {
+  const paths = readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" })
+    .map((path) => posix.join(folder, path.replaceAll("\\", "/")))
+    .filter((path) => /\.tsx?$/.test(path) && !/node_modules|^test\/fixtures\/bot-/.test(path))
+    // This file contains imports in strings.
+    .filter((path) => path !== "test/architecture.test.ts");
+  return Object.fromEntries(
+    paths.map((path) => [path, readFileSync(join(repository, path), "utf8")]),
+  );
+}
+
+const root = join(repository, "src");
 const files = Object.fromEntries(
-  readdirSync(root, { recursive: true, encoding: "utf8" })
-    .filter((path) => /\.tsx?$/.test(path))
-    .map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, path), "utf8")]),
+  Object.entries(sourcesIn("src")).map(([path, text]) => [path.slice("src/".length), text]),
 );
 const graph = graphOf(files);
 
@@ -222,8 +274,20 @@ describe("the house", () => {
     expect(upward(graph)).toEqual([]);
   });
 
-  test("no file imports itself, directly or through others", () => {
-    expect(cycles(graph)).toEqual([]);
+  test("list every room of the platform", () => {
+    const rooms = new Set(Object.keys(files).flatMap((path) => roomOf(path) ?? []));
+    expect([...rooms].sort()).toEqual(platformFloors.flat().sort());
+  });
+
+  test("imports within the platform lead to lower floors only", () => {
+    expect(upstairs(graph)).toEqual([]);
+  });
+
+  test("no file of the repository imports itself, directly or through others", () => {
+    const folders = ["src", "test", "bench", "scripts"];
+    const everything = graphOf(Object.assign({}, ...folders.map(sourcesIn)));
+    expect(everything.length).toBeGreaterThan(graph.length);
+    expect(cycles(everything)).toEqual([]);
   });
 
   test("every import of a file names an existing file", () => {
@@ -369,17 +433,7 @@ function namesPastFaces(
 }
 
 describe("the tests", () => {
-  const folder = import.meta.dirname;
-  const tests = Object.fromEntries(
-    readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((path) => /\.tsx?$/.test(path) && !/^fixtures.bot-/.test(path))
-      // This file contains imports in strings.
-      .filter((path) => path !== "architecture.test.ts")
-      .map((path) => [
-        `test/${path.replaceAll("\\", "/")}`,
-        readFileSync(join(folder, path), "utf8"),
-      ]),
-  );
+  const tests = sourcesIn("test");
 
   test("import src through test/faces or a public entry alone, so that a renamed file is one edit", () => {
     expect(pastFaces(graphOf(tests))).toEqual([]);
@@ -503,6 +557,19 @@ describe("the checks", () => {
     ]) {
       expect(flags(path, text), text).toHaveLength(1);
     }
+  });
+
+  test.each([
+    ["platform/webhooks/webhook.ts", "../control/control.ts"],
+    ["platform/uploads/uploads.ts", "../api/api.ts"],
+    ["platform/limits.ts", "./world.ts"],
+  ])("flag an import within the platform from %s of %s", (path, target) => {
+    expect(upstairs(graphOf({ [path]: `import type { X } from "${target}";` }))).toHaveLength(1);
+  });
+
+  test("leave an import within the platform from a higher floor alone", () => {
+    const text = 'import { x } from "../webhooks/webhook.ts";';
+    expect(upstairs(graphOf({ "platform/control/control.ts": text }))).toEqual([]);
   });
 
   test.each([

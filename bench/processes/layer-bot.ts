@@ -5,7 +5,8 @@ import { readDatabase } from "../../src/core/database-address.ts";
 import { answer } from "../harness/child.ts";
 import { openCounters } from "../support/counters.ts";
 import { fillInbox, openInbox } from "../support/inbox.ts";
-import type { QueueEvent, QueueOptions } from "../support/queue.ts";
+import type { QueueEvent } from "../support/message.ts";
+import type { QueueOptions } from "../support/queue.ts";
 import { countStatements } from "../support/statements.ts";
 import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
 

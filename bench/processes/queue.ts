@@ -3,7 +3,8 @@ import type { Inbox } from "../../src/inbox/inbox.ts";
 import { answer } from "../harness/child.ts";
 import { drainInbox } from "../support/drain.ts";
 import { fillInbox, openInbox, toNewEvent } from "../support/inbox.ts";
-import type { Measured, QueueEvent, QueueOptions } from "../support/queue.ts";
+import type { QueueEvent } from "../support/message.ts";
+import type { Measured, QueueOptions } from "../support/queue.ts";
 
 /**
  * Lanes handled at once. A statement completes up to a third of them, so two batches can be in the database while a

@@ -3,8 +3,9 @@ import { orderKey } from "../../src/events/id.ts";
 import type { Inbox, NewEvent } from "../../src/inbox/inbox.ts";
 import { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { QueueEvent } from "./message.ts";
 import { messageEvent } from "./message.ts";
-import type { QueueEvent, QueueOptions } from "./queue.ts";
+import type { QueueOptions } from "./queue.ts";
 
 const MAX_BACKLOG = 10_000_000;
 

@@ -1,4 +1,8 @@
-import type { QueueEvent } from "./queue.ts";
+/** A message in a conversation, which is a bot's most common event. */
+export interface QueueEvent {
+  readonly id: string;
+  readonly conversation: string;
+}
 
 export interface MessageEvent {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { Handlers } from "../harness/child.ts";
-import { eventId } from "./message.ts";
+import { eventId, type QueueEvent } from "./message.ts";
 
 /** Calls handled by every queue process: service-bot's (`bench/processes/queue.ts`) and the peers' (`bench/peers/`). */
 export interface QueueProcess extends Handlers {
@@ -28,12 +28,6 @@ export interface QueueOptions {
   readonly url: string;
   /** Ignored for SQLite. */
   readonly schema: string;
-}
-
-/** A message in a conversation, which is a bot's most common event. */
-export interface QueueEvent {
-  readonly id: string;
-  readonly conversation: string;
 }
 
 export interface Measured {

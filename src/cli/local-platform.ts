@@ -1,8 +1,8 @@
 import { networkInterfaces } from "node:os";
 import { uncaughtErrors } from "../core/uncaught.ts";
 import { ConfigError, hasCode } from "../errors.ts";
-import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../platform/api/limits.ts";
 import type { ListenOptions, Platform } from "../platform/index.ts";
+import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../platform/limits.ts";
 import type { Extension } from "../platform/server.ts";
 import { CommandError, type Flags, ownCommand, UsageError, wholeNumber } from "./command.ts";
 import { ControlClient } from "./control.ts";

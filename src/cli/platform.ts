@@ -1,7 +1,7 @@
 import { version } from "../core/manifest.ts";
-import { NO_LIMITS } from "../platform/api/limits.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { ListenOptions, Platform } from "../platform/index.ts";
+import { NO_LIMITS } from "../platform/limits.ts";
 import { type Command, defineCommand, ownCommand, UsageError, untilSignal } from "./command.ts";
 import { writeControlFile } from "./control.ts";
 import { printTimeline } from "./dev/lines.ts";

@@ -4,7 +4,7 @@ import { CLOCK, FUNCTION, LOGGER, STRING } from "../core/kinds.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { inspectFields, type OptionTable } from "../core/option-checks.ts";
 import { ConfigError } from "../errors.ts";
-import { eachLimit, type LimitSettings, limitProblems } from "./api/limits.ts";
+import { eachLimit, type LimitSettings, limitProblems } from "./limits.ts";
 import { API_KEY, CONTROL_TOKEN, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 

@@ -7,8 +7,6 @@ export type {
 export type { AnyEvent, EventType } from "../events/types.ts";
 export type { AccountInput, BlockInput, GroupInput, GroupResult, Profile } from "./accounts.ts";
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
-export type { LimitName, LimitSettings, LimitsView, LimitView } from "./api/limits.ts";
-export type { AuthorView, ImageView, MessageView, UploadView } from "./api/views.ts";
 export type {
   AppChange,
   Apps,
@@ -32,12 +30,6 @@ export type {
 } from "./control/bot-inboxes.ts";
 export type { BotView } from "./control/bot-view.ts";
 export type {
-  DeliverInput,
-  DeliverResult,
-  DeliveryCommand,
-  DeliveryContent,
-} from "./control/deliveries.ts";
-export type {
   ControlComment,
   ControlConversation,
   ControlMessage,
@@ -57,6 +49,7 @@ export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults
 export type { EventFault, EventFaultInput, EventFaultState } from "./faults/event-faults.ts";
 export type { WebhookFault, WebhookFaultInput } from "./faults/webhook-faults.ts";
 export type { Page, PageInput } from "./http/query.ts";
+export type { LimitName, LimitSettings, LimitsView, LimitView } from "./limits.ts";
 export type { Snapshots, SnapshotView } from "./snapshots.ts";
 export type { Block } from "./store/people.ts";
 export type { CallRecord, CallSummary } from "./timeline/calls.ts";
@@ -78,6 +71,13 @@ export type {
 export type { RecordedRequest, RecordedResponse } from "./timeline/recorded.ts";
 export type { EntryOf, TimelineListener, WaitOptions } from "./timeline/timeline.ts";
 export type { ImageInput } from "./uploads/uploads.ts";
+export type { AuthorView, ImageView, MessageView, UploadView } from "./views.ts";
+export type {
+  DeliverInput,
+  DeliverResult,
+  DeliveryCommand,
+  DeliveryContent,
+} from "./webhooks/forced.ts";
 export type { DeliveryRecord, DeliverySummary } from "./webhooks/records.ts";
 export type { DeliveryResult } from "./webhooks/sender.ts";
 export type { WebhookChange, WebhookView } from "./webhooks/webhook.ts";

@@ -11,8 +11,8 @@ import type { Incoming, Match } from "../http/routes.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../input-rules.ts";
 import type { CallRecords } from "../timeline/calls.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
+import { authenticate, findGrant, requireEnabled, requireScope } from "../token.ts";
 import { type ApiParts, type Operation, operations } from "./operations.ts";
-import { authenticate, findGrant, requireEnabled, requireScope } from "./token.ts";
 
 export interface ApiContext extends ApiParts {
   readonly clock: PlatformClock;

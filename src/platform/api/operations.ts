@@ -8,6 +8,7 @@ import { validate } from "../http/body.ts";
 import { badCursor, limit, type Page, page, text, window } from "../http/query.ts";
 import { type Route, Routes } from "../http/routes.ts";
 import { checkText, MAX_IMAGES } from "../input-rules.ts";
+import type { Limits, Quota } from "../limits.ts";
 import {
   BEFORE_FIRST_EVENT,
   commentIds,
@@ -25,8 +26,7 @@ import type { Store } from "../store/store.ts";
 import type { Created } from "../timeline/entries.ts";
 import { readUploadBody } from "../uploads/upload-body.ts";
 import type { Uploads } from "../uploads/uploads.ts";
-import type { Limits, Quota } from "./limits.ts";
-import { isoTime, type PostView, type Views } from "./views.ts";
+import { isoTime, type PostView, type Views } from "../views.ts";
 
 export interface ApiParts {
   readonly store: Store;

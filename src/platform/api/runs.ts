@@ -14,7 +14,7 @@ import { readJson, validate } from "../http/body.ts";
 import { type Incoming, type Route, Routes } from "../http/routes.ts";
 import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
-import { authenticate, bearerIn } from "./token.ts";
+import { authenticate, bearerIn } from "../token.ts";
 
 /** Maximum length of a reported text, in characters. */
 const MAX_LENGTH = 10_000;

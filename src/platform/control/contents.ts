@@ -1,4 +1,3 @@
-import { isoTime, type Views } from "../api/views.ts";
 import { invalid, notFound } from "../error.ts";
 import {
   limit as limitIn,
@@ -13,6 +12,7 @@ import type { ConversationRow, Message } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { CountedPost } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
+import { isoTime, type Views } from "../views.ts";
 import type { State } from "../world.ts";
 import type {
   ControlComment,

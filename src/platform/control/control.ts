@@ -14,14 +14,13 @@ import {
   setBlock,
 } from "../accounts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
-import type { LimitSettings, LimitsView } from "../api/limits.ts";
 import type { RunReports } from "../api/runs.ts";
-import { isoTime, type UploadView } from "../api/views.ts";
 import type { Apps, IssuedToken, NotificationView } from "../apps.ts";
 import type { ClockControl, PlatformClock } from "../clock.ts";
 import { invalid, notFound } from "../error.ts";
 import { ownEntry } from "../events/shown-events.ts";
 import { type Page, page, pageQuery, window } from "../http/query.ts";
+import type { LimitSettings, LimitsView } from "../limits.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { eventOf, type Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
@@ -29,18 +28,19 @@ import type { Block, User } from "../store/people.ts";
 import type { CallRecord, CallRecords } from "../timeline/calls.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { ImageInput } from "../uploads/uploads.ts";
+import { isoTime, type UploadView } from "../views.ts";
+import type {
+  DeliverInput,
+  DeliverResult,
+  DeliveryCommand,
+  DeliveryContent,
+} from "../webhooks/forced.ts";
 import type { DeliveryRecord, DeliveryRecords, DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { State, World } from "../world.ts";
 import { BotInboxes } from "./bot-inboxes.ts";
 import { askBot, type BotQuestion, type BotView } from "./bot-view.ts";
 import { Contents } from "./contents.ts";
-import type {
-  DeliverInput,
-  DeliverResult,
-  DeliveryCommand,
-  DeliveryContent,
-} from "./deliveries.ts";
 import type {
   DeliveriesInput,
   EventTrace,

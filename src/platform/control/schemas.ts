@@ -3,16 +3,16 @@ import { allScopes, type Scope } from "../../core/platform-contract.ts";
 import { eventTypes } from "../../events/parse.ts";
 import type { AccountInput, BlockInput, GroupInput } from "../accounts.ts";
 import { type ActInput, OWN_TYPE } from "../acts/input.ts";
-import { eachLimit, type LimitSettings, MAX_LIMIT } from "../api/limits.ts";
 import type { AppChange } from "../apps.ts";
 import type { ClockChange } from "../clock.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
 import { type EventFaultInput, eventFaultModes } from "../faults/event-faults.ts";
 import { type WebhookFaultInput, webhookFaultModes } from "../faults/webhook-faults.ts";
+import { eachLimit, type LimitSettings, MAX_LIMIT } from "../limits.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
+import type { DeliverInput, DeliveryContent } from "../webhooks/forced.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
 import type { TimersToFire } from "./bot-inboxes.ts";
-import type { DeliverInput, DeliveryContent } from "./deliveries.ts";
 import type { FaultsChange, StorageState } from "./shapes.ts";
 
 /** Control API request bodies. Strict, because a caller could mistake an ignored field for an accepted one. */

@@ -1,12 +1,12 @@
 import type { AnyEvent } from "../../events/types.ts";
 import type { Profile } from "../accounts.ts";
-import type { AuthorView, CommentView, MessageView, PostView } from "../api/views.ts";
 import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
 import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
 import type { WebhookFault, WebhookFaultInput } from "../faults/webhook-faults.ts";
 import type { PageInput } from "../http/query.ts";
 import type { CallSummary } from "../timeline/calls.ts";
 import type { EntryOf } from "../timeline/timeline.ts";
+import type { AuthorView, CommentView, MessageView, PostView } from "../views.ts";
 import type { DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 

@@ -1,5 +1,4 @@
 import { ALIKE } from "../bot/behaviours.ts";
-import type { Contents } from "./store.ts";
 
 export interface Written {
   readonly id: string;
@@ -23,6 +22,12 @@ export interface Run {
   readonly id: string;
   readonly lane: string;
   readonly late: boolean;
+}
+
+export interface Contents {
+  readonly stored: readonly Stored[];
+  /** `ok`, or a description of what is wrong in the file or the lanes. */
+  readonly integrity: string;
 }
 
 export interface Observed extends Contents {

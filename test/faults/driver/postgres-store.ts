@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import type { BotSettings } from "../bot/protocol.ts";
-import type { Stored } from "./checker.ts";
+import type { Contents, Stored } from "./checker.ts";
 import { CursorAudit } from "./cursor-audit.ts";
 import { type Layer, readLayer } from "./layer.ts";
 import { checkLeases, type JournalEntry, readJournal } from "./leases.ts";
-import type { Audit, Contents, Progress, Store } from "./store.ts";
+import type { Audit, Progress, Store } from "./store.ts";
 
 const SCHEMA = "faults";
 

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import type { BotSettings } from "../bot/protocol.ts";
-import type { Stored } from "./checker.ts";
+import type { Contents, Stored } from "./checker.ts";
 import { type Layer, readLayer } from "./layer.ts";
 
 export interface Progress {
@@ -12,12 +12,6 @@ export interface Progress {
   readonly stranded?: number;
   /** Number of lanes whose counter differs from their number of pending events. */
   readonly miscounted?: number;
-}
-
-export interface Contents {
-  readonly stored: readonly Stored[];
-  /** `ok`, or a description of what is wrong in the file or the lanes. */
-  readonly integrity: string;
 }
 
 export interface Audit {

@@ -1,6 +1,15 @@
 import { expect } from "vitest";
 import type { Refusal } from "./wire.ts";
-import type { World } from "./world.ts";
+
+/** A platform in its initial state, accessed only through requests. */
+export interface World {
+  readonly url: string;
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  readonly token: string;
+  readonly controlToken: string;
+  /** Position in the timeline when the test began. */
+  readonly startedAt: number;
+}
 
 export interface Answer<T> {
   readonly status: number;

@@ -1,9 +1,6 @@
-import type { ServerResponse } from "node:http";
 import { test } from "vitest";
 import { type RuleId, rules } from "./rules.ts";
-import { elsewhere, openWorld, type World } from "./world.ts";
-
-export type Respond = (response: ServerResponse, path: string) => void;
+import { elsewhere, openWorld, type Respond, type World } from "./world.ts";
 
 export function rule(id: RuleId, show: (world: World) => Promise<void>): void {
   test(nameOf(id), async () => show(await openWorld()));

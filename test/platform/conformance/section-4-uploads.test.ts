@@ -3,10 +3,10 @@ import { expect } from "vitest";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { formWith, image } from "../support/images.ts";
 import { call, expectRefusal, post, write } from "./http.ts";
-import { type Respond, rule, ruleOfDownloads } from "./rule.ts";
+import { rule, ruleOfDownloads } from "./rule.ts";
 import { rawBytes, tokenWith } from "./setup.ts";
 import type { Upload } from "./wire.ts";
-import type { World } from "./world.ts";
+import type { Respond, World } from "./world.ts";
 
 /** Section 4, "POST /uploads". */
 

@@ -1,7 +1,11 @@
+import type { ServerResponse } from "node:http";
 import { inject } from "vitest";
 import { platformWithDownloads } from "../uploads/start.ts";
-import { control } from "./http.ts";
-import type { Respond } from "./rule.ts";
+import { control, type World } from "./http.ts";
+
+export type { World } from "./http.ts";
+
+export type Respond = (response: ServerResponse, path: string) => void;
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -9,16 +13,6 @@ declare module "vitest" {
     conformanceUrl?: string;
     conformanceControlToken?: string;
   }
-}
-
-/** A platform in its initial state, accessed only through requests. */
-export interface World {
-  readonly url: string;
-  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  readonly token: string;
-  readonly controlToken: string;
-  /** Position in the timeline when the test began. */
-  readonly startedAt: number;
 }
 
 export type Scope = "read" | "posts:write" | "comments:write" | "dm";

@@ -1,5 +1,5 @@
 import { ApiError, type EventPage } from "../../faces/client.ts";
-import type { Schedule } from "./schedule.ts";
+import type { IdScheme, Schedule, Scopes } from "./schedule.ts";
 
 /** An event on the simulated platform. Times are the simulation's, not the platform's own. */
 export interface LogEvent {
@@ -12,9 +12,6 @@ export interface LogEvent {
   readonly hasDate: boolean;
   readonly wire: object;
 }
-
-export type IdScheme = "counter" | "huge" | "text";
-export type Scopes = "read" | "dm" | "both";
 
 /** Returns the n-th id of a scheme: integers, numbers of growing length beyond 2^53, or text. */
 export function idOf(seq: number, scheme: IdScheme): string {

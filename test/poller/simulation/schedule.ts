@@ -1,5 +1,7 @@
 import { Random } from "../../faults/random.ts";
-import type { IdScheme, Scopes } from "./event-log.ts";
+
+export type IdScheme = "counter" | "huge" | "text";
+export type Scopes = "read" | "dm" | "both";
 
 /** An outage: its kind, start and duration. Times are in ms from the start of the simulation. */
 export interface Outage {

@@ -3,8 +3,8 @@ import { usePeople } from "../../live/use-people.ts";
 import { Failure } from "../../parts/bits.tsx";
 import { Choices, ThemeButton } from "../../shell/side.tsx";
 import { Bots, Tokens } from "./bots.tsx";
-import { Blocks, Groups, People } from "./people.tsx";
 import { Clock, Limits, Snapshots } from "./platform.tsx";
+import { Blocks, Groups, People } from "./users.tsx";
 
 export function Settings() {
   const { apps = [], app, error, reload } = useShownApp();

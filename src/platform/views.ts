@@ -1,9 +1,9 @@
-import { AVATAR_FILE } from "../media.ts";
-import type { ConversationSummary, Message } from "../store/conversations.ts";
-import { idOf } from "../store/ids.ts";
-import type { Image, Images, Target } from "../store/images.ts";
-import type { User } from "../store/people.ts";
-import type { Comment, Post } from "../store/posts.ts";
+import { AVATAR_FILE } from "./media.ts";
+import type { ConversationSummary, Message } from "./store/conversations.ts";
+import { idOf } from "./store/ids.ts";
+import type { Image, Images, Target } from "./store/images.ts";
+import type { User } from "./store/people.ts";
+import type { Comment, Post } from "./store/posts.ts";
 
 /** Author of a post or comment. `isBot` labels content written by a bot (section 1 of the platform document). */
 export interface AuthorView {

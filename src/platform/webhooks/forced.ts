@@ -4,8 +4,8 @@ import type { ShownEvents } from "../events/shown-events.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { MAX_BATCH } from "../webhooks/deliverer.ts";
-import type { DeliveryRecords } from "../webhooks/records.ts";
+import { MAX_BATCH } from "./deliverer.ts";
+import type { DeliveryRecords } from "./records.ts";
 import {
   type Content,
   contentOf,
@@ -13,9 +13,9 @@ import {
   type Endpoint,
   type Sender,
   type SentRequest,
-} from "../webhooks/sender.ts";
-import type { Webhook } from "../webhooks/webhook.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
+} from "./sender.ts";
+import type { Webhook } from "./webhook.ts";
+import type { Webhooks } from "./webhooks.ts";
 
 /** Content to deliver. Exactly one field is set. */
 export interface DeliveryContent {

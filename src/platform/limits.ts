@@ -1,7 +1,7 @@
 import * as z from "zod";
-import type { Clock } from "../../core/clock.ts";
-import { PlatformError } from "../error.ts";
-import type { Store } from "../store/store.ts";
+import type { Clock } from "../core/clock.ts";
+import { PlatformError } from "./error.ts";
+import type { Store } from "./store/store.ts";
 
 /** An app's limits. `null` means unlimited. */
 export interface LimitSettings {

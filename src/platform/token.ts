@@ -1,6 +1,6 @@
-import type { Scope } from "../../core/platform-contract.ts";
-import { PlatformError } from "../error.ts";
-import type { AppStore, Grant, Tokens } from "../store/apps.ts";
+import type { Scope } from "../core/platform-contract.ts";
+import { PlatformError } from "./error.ts";
+import type { AppStore, Grant, Tokens } from "./store/apps.ts";
 
 /** Returns the bearer token's grant, or `undefined` if the token is missing or unknown. */
 export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {
