@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
-import { ControlClient } from "../../src/cli/control.ts";
+import { controlClient } from "../../src/cli/control.ts";
+import type { RemoteControl } from "../../src/platform/control/client.ts";
 import type { TimelineEntry } from "../../src/platform/index.ts";
 import { type Line, Process, within } from "./process.ts";
 import { BrokenPromise } from "./report.ts";
@@ -48,8 +49,8 @@ export class Stage {
     return this.#env.SERVICE_WEBHOOK_SECRET ?? "";
   }
 
-  get control(): ControlClient {
-    return new ControlClient(this.#platformUrl, { controlToken: this.#controlToken });
+  get control(): RemoteControl {
+    return controlClient(this.#platformUrl, { controlToken: this.#controlToken });
   }
 
   async scaffold(onLine: (line: string) => void): Promise<void> {

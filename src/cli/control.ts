@@ -6,19 +6,14 @@ import { printable } from "../core/safe-text.ts";
 import { readSmallFile } from "../core/small-file.ts";
 import { trimEndOf } from "../core/text.ts";
 import { messageOf } from "../errors.ts";
-import type { ActInput, Platform, TimelineEntry } from "../platform/index.ts";
-import type {
-  ActResult,
-  ControlComment,
-  ControlMessage,
-  DeliverInput,
-  DeliverResult,
-  FaultsChange,
-  FaultsState,
-  PlatformState,
-  WebhookChange,
-  WebhookView,
-} from "../platform/types.ts";
+import {
+  type ControlRequest,
+  type RemoteControl,
+  remoteControl,
+  targetOf,
+} from "../platform/control/client.ts";
+import { routes } from "../platform/control/routes.ts";
+import type { Platform } from "../platform/index.ts";
 import { CommandError, ownCommand } from "./command.ts";
 import { CONTROL_TOKEN_VARIABLE, PLATFORM_PORT, variable } from "./environment.ts";
 import { printError } from "./output.ts";
@@ -27,108 +22,57 @@ const TIMEOUT_MS = 30_000;
 
 export interface ControlClientOptions {
   readonly controlToken?: string | undefined;
+  /** Time limit for a response, in addition to any wait that the request asks for, in ms. Default 30,000. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Client for the control API (`/control/v1`) of a local platform in another process. Every failure rejects with a
- * `CommandError`.
+ * Creates a client for the control API (`/control/v1`) of a local platform in another process. Every failure rejects
+ * with a `CommandError`.
+ *
+ * @param platform origin, optionally with the `#token=…` that the platform prints for its portal
+ * @param options.controlToken used if the URL has no token
  */
-export class ControlClient {
-  readonly #platform: string;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #timeoutMs: number;
-
-  /**
-   * @param platform origin, optionally with the `#token=…` that the platform prints for its portal
-   * @param options.controlToken used if the URL has no token
-   * @param options.timeoutMs time limit for a response, in addition to any wait that the request asks for
-   */
-  constructor(
-    platform: string,
-    { controlToken, timeoutMs = TIMEOUT_MS }: ControlClientOptions = {},
-  ) {
-    const [origin = "", token = controlToken] = platform.split("#token=");
-    this.#platform = trimEndOf(origin, "/");
-    this.#headers = {
-      "content-type": "application/json",
-      ...(token === undefined ? {} : { "x-control-token": token }),
-    };
-    this.#timeoutMs = timeoutMs;
-  }
-
-  act(input: ActInput): Promise<ActResult> {
-    return this.#request("POST", "/act", { body: input });
-  }
-
-  state(): Promise<PlatformState> {
-    return this.#request("GET", "/state");
-  }
-
-  async messages(conversationId: string): Promise<readonly ControlMessage[]> {
-    const path = `/conversations/${encodeURIComponent(conversationId)}/messages`;
-    const { items } = await this.#request<{ items: ControlMessage[] }>("GET", path);
-    return items;
-  }
-
-  async comments(postId: string): Promise<readonly ControlComment[]> {
-    const path = `/posts/${encodeURIComponent(postId)}/comments`;
-    const { items } = await this.#request<{ items: ControlComment[] }>("GET", path);
-    return items;
-  }
-
-  saveWebhook(change: WebhookChange): Promise<WebhookView> {
-    return this.#request("PUT", "/webhook", { body: change });
-  }
-
-  setFaults(change: FaultsChange): Promise<FaultsState> {
-    return this.#request("PUT", "/faults", { body: change });
-  }
-
-  /** Delivers events now, even if they have been delivered before. */
-  async deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
-    type Answer = { readonly deliveries: readonly DeliverResult[] };
-    // A hundred deliveries may take ten seconds each.
-    const options = { body: input, waitMs: Number.POSITIVE_INFINITY };
-    const { deliveries } = await this.#request<Answer>("POST", "/deliveries", options);
-    return deliveries;
-  }
-
-  /** Returns the timeline's entries after a given one. If there are none, waits up to `waitMs` milliseconds. */
-  timeline(after: number, waitMs: number): Promise<TimelinePage> {
-    const wait = Math.ceil(waitMs);
-    const path = `/timeline?after=${after}&waitMs=${wait}`;
-    return this.#request("GET", path, { waitMs: wait });
-  }
-
-  /** Does not validate responses, because both processes run the same version. */
-  async #request<T>(
-    method: string,
-    path: string,
-    { body, waitMs = 0 }: { readonly body?: object; readonly waitMs?: number } = {},
-  ): Promise<T> {
-    const url = `${this.#platform}/control/v1${path}`;
-    const init = body === undefined ? {} : { body: JSON.stringify(body) };
-    const timeoutMs = this.#timeoutMs + waitMs;
-    const signal = Number.isFinite(timeoutMs) ? { signal: AbortSignal.timeout(timeoutMs) } : {};
-    let response: Response;
-    try {
-      response = await fetch(url, { method, headers: this.#headers, ...init, ...signal });
-    } catch (error) {
-      throw unreachable(this.#platform, error);
-    }
-    const answer = await response.json().catch(() => undefined);
-    if (response.ok && answer !== undefined) return answer as T;
-    throw (
-      refused(answer, this.#platform) ?? noPlatform(this.#platform, `answers ${response.status}`)
-    );
-  }
+export function controlClient(
+  platform: string,
+  { controlToken, timeoutMs = TIMEOUT_MS }: ControlClientOptions = {},
+): RemoteControl {
+  const [given = "", token = controlToken] = platform.split("#token=");
+  const origin = trimEndOf(given, "/");
+  const headers = {
+    "content-type": "application/json",
+    ...(token === undefined ? {} : { "x-control-token": token }),
+  };
+  return remoteControl((request) => send(origin, headers, request, timeoutMs));
 }
 
-/** A page of the timeline. Pass `last` to read the next one. */
-export interface TimelinePage {
-  readonly entries: readonly TimelineEntry[];
-  readonly last: number;
+/** Does not validate responses, because both processes run the same version. */
+async function send(
+  origin: string,
+  headers: Readonly<Record<string, string>>,
+  request: ControlRequest,
+  timeoutMs: number,
+): Promise<unknown> {
+  const { method, json } = request;
+  const body = json === undefined ? {} : { body: JSON.stringify(json) };
+  const limit = timeoutMs + waitOf(request);
+  const signal = Number.isFinite(limit) ? { signal: AbortSignal.timeout(limit) } : {};
+  let response: Response;
+  try {
+    response = await fetch(origin + targetOf(request), { method, headers, ...body, ...signal });
+  } catch (error) {
+    throw unreachable(origin, error);
+  }
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok && answer !== undefined) return answer;
+  throw refused(answer, origin) ?? noPlatform(origin, `answers ${response.status}`);
+}
+
+/** Returns how long the platform may wait before it responds, in ms. */
+function waitOf({ method, path, query }: ControlRequest): number {
+  // A hundred deliveries may take ten seconds each.
+  if (method === "POST" && path === routes.deliver.path) return Number.POSITIVE_INFINITY;
+  return Number(query.get("waitMs") ?? 0);
 }
 
 function unreachable(platform: string, error: unknown): CommandError {

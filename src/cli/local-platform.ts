@@ -5,7 +5,7 @@ import type { ListenOptions, Platform } from "../platform/index.ts";
 import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../platform/limits.ts";
 import type { Extension } from "../platform/server.ts";
 import { CommandError, type Flags, ownCommand, UsageError, wholeNumber } from "./command.ts";
-import { ControlClient } from "./control.ts";
+import { controlClient } from "./control.ts";
 import {
   CONTROL_TOKEN_VARIABLE,
   localBaseUrl,
@@ -141,7 +141,7 @@ async function describePortConflict(command: string, port: number): Promise<stri
 
 async function isLocalPlatform(url: string): Promise<boolean> {
   try {
-    await new ControlClient(url, { timeoutMs: PROBE_TIMEOUT_MS }).state();
+    await controlClient(url, { timeoutMs: PROBE_TIMEOUT_MS }).state();
     return false;
   } catch (error) {
     // Only a local platform rejects a request that lacks its control token.

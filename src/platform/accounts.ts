@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { invalid, notFound } from "./error.ts";
 import { checkText, plainUsername, usernameIn } from "./input-rules.ts";
 import { messageIds } from "./store/ids.ts";
@@ -22,6 +23,11 @@ export interface AccountInput {
   /** 1 to 100 characters. Default: the capitalized username. */
   readonly name?: string | undefined;
 }
+
+export const accountInput: z.ZodType<AccountInput> = z.strictObject({
+  username: z.string(),
+  name: z.string().optional(),
+});
 
 const MAX_NAME = 100;
 
@@ -77,6 +83,11 @@ export interface GroupInput {
   readonly text?: string | undefined;
 }
 
+export const groupInput: z.ZodType<GroupInput> = z.strictObject({
+  members: z.array(z.string()),
+  text: z.string().optional(),
+});
+
 /** Result of creating a group. */
 export interface GroupResult {
   readonly conversationId: string;
@@ -92,6 +103,12 @@ export interface BlockInput {
   /** True sets the block; false lifts it. Default true. */
   readonly blocked?: boolean | undefined;
 }
+
+export const blockInput: z.ZodType<BlockInput> = z.strictObject({
+  by: z.string(),
+  whom: z.string().optional(),
+  blocked: z.boolean().optional(),
+});
 
 const MAX_MEMBERS = 50;
 

@@ -1,6 +1,8 @@
+import * as z from "zod";
 import { allScopes, type Scope } from "../core/platform-contract.ts";
 import {
   type AccountInput,
+  accountInput,
   appNamed,
   findApp,
   newAccount,
@@ -8,6 +10,7 @@ import {
   profileOf,
 } from "./accounts.ts";
 import { notFound } from "./error.ts";
+import type { Schemas } from "./http/body.ts";
 import { newApiKey } from "./secrets.ts";
 import { idOf, seqOf } from "./store/ids.ts";
 import type { User } from "./store/people.ts";
@@ -68,6 +71,16 @@ export interface AppsOptions {
   readonly webhooks: Webhooks;
   readonly timeline: Timeline;
 }
+
+const appChange: z.ZodType<AppChange> = z.strictObject({ disabled: z.boolean() });
+
+export const scopeList: z.ZodType<readonly Scope[]> = z.array(z.enum(allScopes));
+
+export const appSchemas: Schemas<Apps> = {
+  create: { input: accountInput },
+  set: { change: appChange },
+  createToken: { scopes: scopeList },
+};
 
 export class Apps {
   readonly #options: AppsOptions;

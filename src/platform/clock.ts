@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Clock, MAX_TIMER_MS, type TimerOptions } from "../core/clock.ts";
 import { invalid } from "./error.ts";
+import type { Schemas } from "./http/body.ts";
 import type { SavedSettings } from "./store/store.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 
@@ -122,6 +123,14 @@ export interface ClockChange {
   /** True freezes the clock; false resumes it from its current time. */
   readonly frozen?: boolean | undefined;
 }
+
+const clockChange: z.ZodType<ClockChange> = z.strictObject({
+  now: z.string().optional(),
+  advanceMs: z.number().optional(),
+  frozen: z.boolean().optional(),
+});
+
+export const clockSchemas: Schemas<ClockControl> = { set: { change: clockChange } };
 
 /** Stricter than `Date`, which accepts February 30. */
 const isoTime: z.ZodType<string> = z.iso.datetime({ offset: true });

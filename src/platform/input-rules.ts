@@ -8,6 +8,9 @@ export const MAX_TEXT_LENGTH = 4000;
 /** Maximum number of images per post, comment or message (section 8 of the platform document). */
 export const MAX_IMAGES = 4;
 
+/** Allowed names for custom event types, because the platform may add types (section 9 of the platform document). */
+export const OWN_TYPE: RegExp = /^[a-z][a-z0-9_.-]{0,63}$/;
+
 /**
  * Rejects a text that is too long, or empty without images (section 4 of the platform document).
  *

@@ -61,10 +61,14 @@ export interface LimitView {
 /** Every limit with its usage. */
 export type LimitsView = Readonly<Record<LimitName, LimitView>>;
 
-const limit = z.int().min(0).max(MAX_LIMIT).nullable().catch(null);
+const limit = z.int().min(0).max(MAX_LIMIT).nullable();
+
+export const limitsChange: z.ZodType<Partial<LimitSettings>> = z.strictObject(
+  eachLimit(limit.exactOptional()),
+);
 
 // Treat an unreadable value as unset, because a user may load any state file.
-const saved: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMITS);
+const saved: z.ZodType<LimitSettings> = z.object(eachLimit(limit.catch(null))).catch(NO_LIMITS);
 
 export interface LimitsOptions {
   readonly store: Pick<Store, "usage" | "settings">;

@@ -1,9 +1,15 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serviceBot } from "../cli/cli.ts";
-import { ControlClient } from "../faces/cli.ts";
+import { controlClient } from "../faces/cli.ts";
 import type { WrittenStatus } from "../faces/observe.ts";
-import type { EntryOf, Platform, TimelineEntry, TimelineRecord } from "../faces/platform.ts";
+import type {
+  EntryOf,
+  Platform,
+  RemoteControl,
+  TimelineEntry,
+  TimelineRecord,
+} from "../faces/platform.ts";
 import { first } from "../support/first.ts";
 import { isSwitch } from "../support/log.ts";
 import { TestProcess } from "../support/process.ts";
@@ -32,7 +38,7 @@ type RunningPlatform = Pick<Platform, "url" | "apiKey" | "webhookSecret" | "cont
 
 /** A local platform started with the CLI, and bots, each in a separate process. */
 export class Stage {
-  readonly control: ControlClient;
+  readonly control: RemoteControl;
   readonly #folder = temporaryFolder();
   readonly #platform: RunningPlatform;
   readonly #written: Written[] = [];
@@ -40,7 +46,7 @@ export class Stage {
 
   private constructor(platform: RunningPlatform) {
     this.#platform = platform;
-    this.control = new ControlClient(platform.url, platform);
+    this.control = controlClient(platform.url, platform);
   }
 
   static async build(): Promise<Stage> {

@@ -1,5 +1,5 @@
 export { ownCommand, readArguments, UsageError, untilSignal } from "../../src/cli/command.ts";
-export { ControlClient } from "../../src/cli/control.ts";
+export { controlClient } from "../../src/cli/control.ts";
 export { KEYS, Keyboard, openInBrowser } from "../../src/cli/dev/keys.ts";
 export {
   logFormatter,

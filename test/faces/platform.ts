@@ -1,5 +1,6 @@
 export { PlatformClock } from "../../src/platform/clock.ts";
 export { askBot } from "../../src/platform/control/bot-view.ts";
+export type { RemoteControl } from "../../src/platform/control/client.ts";
 export { ControlApi } from "../../src/platform/control/control-api.ts";
 export { endpointsOf } from "../../src/platform/control/endpoints.ts";
 export { mentionsIn } from "../../src/platform/events/content.ts";

@@ -2,8 +2,8 @@ import { nearestName } from "../../core/names.ts";
 import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
 import { eventTypes } from "../../events/parse.ts";
-import { type ActInput, MAX_COUNT, OWN_TYPE } from "../../platform/acts/input.ts";
-import { MAX_IMAGES } from "../../platform/input-rules.ts";
+import { type ActInput, MAX_COUNT } from "../../platform/acts/input.ts";
+import { MAX_IMAGES, OWN_TYPE } from "../../platform/input-rules.ts";
 import { runWords } from "../../platform/timeline/words.ts";
 import type { ActResult } from "../../platform/types.ts";
 import {
@@ -15,7 +15,7 @@ import {
   UsageError,
   wholeNumber,
 } from "../command.ts";
-import { ControlClient, findControlToken } from "../control.ts";
+import { controlClient, findControlToken } from "../control.ts";
 import { localPlatformUrl, readDotEnv, usualPlatformUrl } from "../environment.ts";
 import { print, printableLines, printError, printJson } from "../output.ts";
 import {
@@ -98,7 +98,7 @@ async function perform(given: TriggerArguments): Promise<number> {
   const act = readAct(given);
   const timeoutMs = timeoutOf(given.flags);
   const url = platformUrl(given.flags);
-  const control = new ControlClient(url, { controlToken: findControlToken(url) });
+  const control = controlClient(url, { controlToken: findControlToken(url) });
   const before = timeoutMs === undefined ? undefined : await control.state();
   const result = await control.act(act);
   const { json } = given.flags;

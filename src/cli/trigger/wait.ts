@@ -1,8 +1,8 @@
+import type { RemoteControl } from "../../platform/control/client.ts";
 import { mentionsIn } from "../../platform/events/content.ts";
 import type { ActInput, TimelineEntry } from "../../platform/index.ts";
 import { plainUsername } from "../../platform/input-rules.ts";
 import type { ActResult, EntryOf } from "../../platform/types.ts";
-import type { ControlClient } from "../control.ts";
 
 export type Answer = EntryOf<"api">;
 
@@ -51,7 +51,7 @@ export function isQuiet(type: string): boolean {
  * Waits until the bot has handled the event, or until the timeout. Returns immediately if the event concerns no bot.
  */
 export async function awaitReaction(
-  control: Pick<ControlClient, "timeline">,
+  control: Pick<RemoteControl, "timeline">,
   awaited: WaitInput,
 ): Promise<Reaction> {
   const { act, result, timeoutMs } = awaited;
@@ -61,7 +61,7 @@ export async function awaitReaction(
   let until = performance.now() + timeoutMs;
   let isHurried = false;
   for (let left = timeoutMs; left > 0; left = until - performance.now()) {
-    const page = await control.timeline(after, Math.min(left, MAX_POLL_MS));
+    const page = await control.timeline(after, Math.ceil(Math.min(left, MAX_POLL_MS)));
     after = page.last;
     for (const entry of page.entries) watch.see(entry);
     const end = watch.end();

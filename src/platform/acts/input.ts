@@ -1,6 +1,8 @@
+import * as z from "zod";
+import { tryRead } from "../../errors.ts";
 import type { AnyEvent, EventType } from "../../events/types.ts";
 import { invalid } from "../error.ts";
-import { checkText, MAX_IMAGES } from "../input-rules.ts";
+import { checkText, MAX_IMAGES, OWN_TYPE } from "../input-rules.ts";
 import type { Created } from "../timeline/entries.ts";
 
 /** Action type. Each type except `post` writes an event of the same name (section 6 of the platform document). */
@@ -38,6 +40,28 @@ export interface ActInput {
   readonly count?: number | undefined;
 }
 
+const optionalText = z.string().optional();
+
+export const actInput: z.ZodType<ActInput> = z
+  .strictObject({
+    type: z.string(),
+    from: z.string(),
+    to: optionalText,
+    text: optionalText,
+    images: z.number().optional(),
+    imageKeys: z.array(z.string()).optional(),
+    conversationId: optionalText,
+    postId: optionalText,
+    commentId: optionalText,
+    payload: z.record(z.string(), z.unknown()).optional(),
+    count: z.number().optional(),
+  })
+  // The platform sends a payload as JSON.
+  .refine(
+    ({ payload }) => tryRead(() => JSON.stringify({ payload })) !== undefined,
+    "payload must be JSON",
+  );
+
 /** Result of an action: the events sent to all bots, and the ids of the content that the last repetition created. */
 export interface ActResult extends Created {
   readonly events: readonly AnyEvent[];
@@ -45,9 +69,6 @@ export interface ActResult extends Created {
 
 /** All repetitions run in one transaction, which blocks the platform. */
 export const MAX_COUNT = 1000;
-
-/** Allowed names for custom event types, because the platform may add types (section 9 of the platform document). */
-export const OWN_TYPE: RegExp = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 const allDetails = [
   "to",

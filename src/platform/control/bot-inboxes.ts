@@ -1,8 +1,10 @@
+import * as z from "zod";
 import { isLoopback } from "../../core/addresses.ts";
 import { isOwn } from "../../events/own.ts";
 import { appNamed } from "../accounts.ts";
 import { notFound, PlatformError } from "../error.ts";
 import { ownEntry } from "../events/shown-events.ts";
+import type { Schemas } from "../http/body.ts";
 import { badCursor, type Page } from "../http/query.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
@@ -85,6 +87,20 @@ export interface TimersToFire {
   readonly name: string;
   readonly key?: string | undefined;
 }
+
+/** In characters. These names become part of the URL of a request to the bot, which is limited to 16 KB. */
+const timerText = z.string().max(1_000);
+
+const timersToFire: z.ZodType<TimersToFire> = z.strictObject({
+  lane: timerText,
+  name: timerText,
+  key: timerText.optional(),
+});
+
+export const inboxSchemas: Schemas<BotInboxes> = {
+  decide: { decision: z.enum(["retry", "discard"]) },
+  fireTimers: { input: timersToFire },
+};
 
 export interface BotInboxesOptions {
   readonly store: () => Store;

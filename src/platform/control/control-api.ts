@@ -1,26 +1,18 @@
-import type * as z from "zod";
 import { isSameSecret } from "../../core/secrets.ts";
 import { notFound, PlatformError } from "../error.ts";
-import { type Answer, jsonAnswer } from "../http/answer.ts";
-import { type BodyLimit, isJson, readJson, validate } from "../http/body.ts";
-import { limit, type PageInput, text } from "../http/query.ts";
+import type { Answer } from "../http/answer.ts";
+import { isJson } from "../http/body.ts";
 import { type Incoming, type Route, Routes } from "../http/routes.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+import { routes } from "./routes.ts";
 
 export const SQLITE_TYPE = "application/vnd.sqlite3";
-
-const IMAGES = "/images";
-
-/** Accepts the token as a query parameter, because an EventSource cannot send headers. */
-const STREAM = "/stream";
 
 export interface Call {
   readonly incoming: Incoming;
   readonly request: Request;
   readonly query: URLSearchParams;
   readonly id: string;
-  /** Username of the app's bot, or `undefined` for the first bot. */
-  readonly bot: string | undefined;
 }
 
 export interface Endpoint extends Route {
@@ -46,7 +38,7 @@ export class ControlApi {
     if (found === undefined) throw notFound("endpoint");
     const { route, id } = found;
     const query = url.searchParams;
-    const answer = await route.answer({ incoming, request, query, id, bot: text(query, "bot") });
+    const answer = await route.answer({ incoming, request, query, id });
     // Notify stream readers, because some changes, such as a deleted message, add no entry.
     if (!isRead(incoming)) this.#timeline.change();
     const headers = { ...answer.headers, "cross-origin-resource-policy": "same-origin" };
@@ -60,7 +52,8 @@ export class ControlApi {
    * @throws {PlatformError} 401 UNAUTHORIZED
    */
   #requireToken({ request, path, url }: Incoming): void {
-    const [inQuery, ...more] = path === STREAM ? url.searchParams.getAll("token") : [];
+    // An EventSource cannot send headers.
+    const [inQuery, ...more] = path === routes.stream.path ? url.searchParams.getAll("token") : [];
     const given = request.headers.get("x-control-token") ?? inQuery;
     if (given === undefined || more.length > 0) {
       throw unauthorized(
@@ -92,7 +85,7 @@ function requireSameOrigin(incoming: Incoming): void {
     );
   }
   const type = request.headers.get("content-type") ?? "";
-  const isImage = path === IMAGES && /^image\/[\w.+-]+$/i.test(type);
+  const isImage = path === routes.addImage.path && /^image\/[\w.+-]+$/i.test(type);
   if (isRead(incoming) || isJson(request) || isSqlite(request) || isImage) return;
   throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", "Send Content-Type: application/json.");
 }
@@ -107,55 +100,4 @@ export function isSqlite({ headers }: Request): boolean {
 
 function unauthorized(message: string): PlatformError {
   return new PlatformError(401, "UNAUTHORIZED", message);
-}
-
-type Handler = (call: Call) => unknown;
-type BodyHandler<T> = (body: T, call: Call) => unknown;
-
-interface Options {
-  readonly status?: number;
-  readonly limit?: BodyLimit;
-}
-
-export function get(path: string, handle: Handler): Endpoint {
-  return inJson("GET", path, 200, handle);
-}
-
-export function getRaw(path: string, answer: (call: Call) => Answer): Endpoint {
-  return { method: "GET", path, answer: async (call) => answer(call) };
-}
-
-/** Defines a DELETE. Not named `delete`, because that is a keyword. */
-export function remove(path: string, handle: Handler): Endpoint {
-  return inJson("DELETE", path, 200, handle);
-}
-
-export function put<T>(path: string, schema: z.ZodType<T>, handle: BodyHandler<T>): Endpoint {
-  return inJson("PUT", path, 200, reading(schema, handle));
-}
-
-export function post<T>(
-  path: string,
-  schema: z.ZodType<T>,
-  handle: BodyHandler<T>,
-  { status = 201, limit: bodyLimit }: Options = {},
-): Endpoint {
-  return inJson("POST", path, status, reading(schema, handle, bodyLimit));
-}
-
-export function postRaw(path: string, handle: Handler): Endpoint {
-  return inJson("POST", path, 201, handle);
-}
-
-export function pageIn({ query }: Call): PageInput {
-  return { limit: limit(query), cursor: text(query, "cursor") };
-}
-
-function inJson(method: Route["method"], path: string, status: number, handle: Handler): Endpoint {
-  const answer = async (call: Call) => jsonAnswer(status, JSON.stringify(await handle(call)));
-  return { method, path, answer };
-}
-
-function reading<T>(schema: z.ZodType<T>, handle: BodyHandler<T>, bodyLimit?: BodyLimit): Handler {
-  return async (call) => handle(validate(schema, await readJson(call.request, bodyLimit)), call);
 }

@@ -1,56 +1,81 @@
+import * as z from "zod";
 import type { Scope } from "../../core/platform-contract.ts";
 import { isOwn } from "../../events/own.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import {
   type AccountInput,
+  accountInput,
   appNamed,
   type BlockInput,
+  blockInput,
   createGroup,
   createPerson,
   type GroupInput,
   type GroupResult,
+  groupInput,
   type Profile,
   profileOf,
   setBlock,
 } from "../accounts.ts";
-import type { ActInput, ActResult } from "../acts/input.ts";
+import { type ActInput, type ActResult, actInput } from "../acts/input.ts";
 import type { RunReports } from "../api/runs.ts";
-import type { Apps, IssuedToken, NotificationView } from "../apps.ts";
+import { type Apps, type IssuedToken, type NotificationView, scopeList } from "../apps.ts";
 import type { ClockControl, PlatformClock } from "../clock.ts";
 import { invalid, notFound } from "../error.ts";
 import { ownEntry } from "../events/shown-events.ts";
+import type { Schemas } from "../http/body.ts";
 import { type Page, page, pageQuery, window } from "../http/query.ts";
-import type { LimitSettings, LimitsView } from "../limits.ts";
+import { type LimitSettings, type LimitsView, limitsChange } from "../limits.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { eventOf, type Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { Block, User } from "../store/people.ts";
 import type { CallRecord, CallRecords } from "../timeline/calls.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { ImageInput } from "../uploads/uploads.ts";
+import { type ImageInput, imageInput } from "../uploads/uploads.ts";
 import { isoTime, type UploadView } from "../views.ts";
-import type {
-  DeliverInput,
-  DeliverResult,
-  DeliveryCommand,
-  DeliveryContent,
+import {
+  type DeliverInput,
+  type DeliverResult,
+  type DeliveryCommand,
+  type DeliveryContent,
+  deliverInput,
+  deliveryContent,
 } from "../webhooks/forced.ts";
 import type { DeliveryRecord, DeliveryRecords, DeliverySummary } from "../webhooks/records.ts";
-import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
+import { type WebhookChange, type WebhookView, webhookChange } from "../webhooks/webhook.ts";
 import type { State, World } from "../world.ts";
 import { BotInboxes } from "./bot-inboxes.ts";
 import { askBot, type BotQuestion, type BotView } from "./bot-view.ts";
 import { Contents } from "./contents.ts";
-import type {
-  DeliveriesInput,
-  EventTrace,
-  FaultsChange,
-  FaultsState,
-  PlatformState,
-  StorageState,
+import {
+  type DeliveriesInput,
+  type EventTrace,
+  type FaultsChange,
+  type FaultsState,
+  faultsChange,
+  type PlatformState,
+  type StorageState,
+  storageState,
 } from "./shapes.ts";
 
 const everything: Visible = { dms: true, others: true };
+
+export const controlSchemas: Schemas<Control> = {
+  act: { input: actInput },
+  addImage: { input: imageInput },
+  events: { limit: z.int().min(1).optional() },
+  createToken: { scopes: scopeList },
+  createPerson: { input: accountInput },
+  createGroup: { input: groupInput },
+  setBlock: { input: blockInput },
+  setLimits: { change: limitsChange },
+  setStorage: { change: storageState },
+  saveWebhook: { change: webhookChange },
+  setFaults: { change: faultsChange },
+  deliver: { input: deliverInput },
+  deliveryCommand: { content: deliveryContent },
+};
 
 export interface ControlOptions {
   readonly state: State;

@@ -1,27 +1,17 @@
+import * as z from "zod";
 import { BodyBudget } from "../../core/body-budget.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
 import { invalid, PlatformError } from "../error.ts";
-import type { Answer } from "../http/answer.ts";
-import { type BodyLimit, cancelBody, readBytes } from "../http/body.ts";
+import { type Answer, jsonAnswer } from "../http/answer.ts";
+import { type BodyLimit, cancelBody, readBytes, readJson, validate } from "../http/body.ts";
 import { integer, limit, text } from "../http/query.ts";
 import { TimelineStream } from "../timeline/stream.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES } from "../uploads/upload-body.ts";
 import type { Control } from "./control.ts";
-import {
-  type Call,
-  type Endpoint,
-  get,
-  getRaw,
-  isSqlite,
-  pageIn,
-  post,
-  postRaw,
-  put,
-  remove,
-  SQLITE_TYPE,
-} from "./control-api.ts";
-import * as bodies from "./schemas.ts";
+import { type Call, type Endpoint, isSqlite, SQLITE_TYPE } from "./control-api.ts";
+import { type Operation, operations } from "./operations.ts";
+import { type ControlRoute, routes } from "./routes.ts";
 
 const MAX_WAIT_MS = 30_000;
 
@@ -51,152 +41,110 @@ const editedLimit: BodyLimit = {
     new PlatformError(413, "TOO_LARGE", "The delivery body is larger than 1048576 bytes."),
 };
 
+/** Larger limits for JSON bodies, by path. */
+const limits: Readonly<Record<string, BodyLimit>> = {
+  [routes.deliver.path]: editedLimit,
+  [routes.deliveryCommand.path]: editedLimit,
+};
+
+/** Returns an endpoint for each operation. Most of them call the operation's method with the request's arguments. */
 export function endpointsOf(control: Control, timeline: Timeline): readonly Endpoint[] {
-  return [
-    ...worldEndpoints(control),
-    ...contentEndpoints(control, timeline),
-    ...appEndpoints(control),
-    ...faultEndpoints(control),
-    ...stateEndpoints(control),
-  ];
+  const own = ownEndpoints(control, timeline);
+  const isOwn = ({ method, path }: ControlRoute) =>
+    path === routes.inbox.decide.path ||
+    own.some((endpoint) => endpoint.method === method && endpoint.path === path);
+  const derived = operations.filter(({ route }) => !isOwn(route));
+  return [...derived.map((operation) => endpointOf(control, operation)), ...own];
 }
 
-function worldEndpoints(control: Control): readonly Endpoint[] {
-  return [
-    get("/state", ({ bot }) => control.state(bot)),
-    post("/act", bodies.act, (body) => control.act(body)),
-    get("/people", () => ({ items: control.people })),
-    post("/people", bodies.account, (body) => control.createPerson(body)),
-    post("/groups", bodies.group, (body) => control.createGroup(body)),
-    get("/blocks", () => ({ items: control.blocks })),
-    put("/blocks", bodies.block, (body) => ({ items: control.setBlock(body) })),
-    postRaw("/images", (call) => uploadImage(control, call)),
-  ];
+function endpointOf(control: Control, operation: Operation): Endpoint {
+  const { part, name, route } = operation;
+  const { result } = route;
+  return inJson(route, async (call) => {
+    const args = await readArguments(operation, call);
+    const target = part === undefined ? control : Object(Reflect.get(control, part));
+    const member: unknown = Reflect.get(target, name);
+    const value = typeof member === "function" ? await Reflect.apply(member, target, args) : member;
+    return result === undefined ? value : { [result]: value };
+  });
 }
 
-function contentEndpoints(control: Control, timeline: Timeline): readonly Endpoint[] {
+function inJson({ method, path, status }: ControlRoute, handle: (call: Call) => unknown): Endpoint {
+  const answer = async (call: Call) => jsonAnswer(status, JSON.stringify(await handle(call)));
+  return { method, path, answer };
+}
+
+/** @throws {PlatformError} 400 VALIDATION, 408 TIMEOUT, 413 TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, 503 BUSY */
+async function readArguments(
+  operation: Operation,
+  { request, query, id }: Call,
+): Promise<unknown[]> {
+  const { method, args } = operation.route;
+  const hasBody = method === "POST" || method === "PUT";
+  const body = hasBody ? await readBody(operation, request) : undefined;
+  const inQuery = (name: string) => (name === "limit" ? limit(query) : text(query, name));
+  return args.map(({ in: place, key, fields }) => {
+    if (place === "path") return id;
+    if (place === "body") return body;
+    if (place === "field") return Reflect.get(Object(body), key);
+    if (fields === undefined) return inQuery(key);
+    return Object.fromEntries(fields.map((name) => [name, inQuery(name)]));
+  });
+}
+
+/** Rejects unknown fields, because a caller could mistake an ignored field for an accepted one. */
+async function readBody({ route, schemas }: Operation, request: Request): Promise<unknown> {
+  const body = await readJson(request, limits[route.path]);
+  const parts = route.args.map((argument, nth) => [argument, schemas[nth] ?? z.never()] as const);
+  const whole = parts.find(([argument]) => argument.in === "body");
+  if (whole !== undefined) return validate(whole[1], body);
+  const fields = parts.filter(([argument]) => argument.in === "field");
+  const schema = z.strictObject(Object.fromEntries(fields.map(([{ key }, field]) => [key, field])));
+  const mayBeMissing = schema.safeParse({}).success;
+  return validate(schema, body === undefined && mayBeMissing ? {} : body);
+}
+
+/** Endpoints with other bodies or responses than their methods' arguments and results. */
+function ownEndpoints(control: Control, timeline: Timeline): readonly Endpoint[] {
+  const { inbox, snapshots } = control;
   const stream = new TimelineStream(timeline);
   return [
-    get("/conversations", (call) =>
-      control.conversations({ ...pageIn(call), of: text(call.query, "of") }),
-    ),
-    get("/conversations/:id/messages", (call) => messages(control, call)),
-    remove("/messages/:id", ({ id }) => control.deleteMessage(id)),
-    get("/posts", (call) => control.posts(pageIn(call))),
-    get("/posts/:id", ({ id }) => control.post(id)),
-    get("/posts/:id/comments", ({ id }) => ({ items: control.comments(id) })),
-    get("/events", ({ query, bot }) => {
-      const range = { min: 1, max: MAX_EVENTS, fallback: MAX_EVENTS };
-      const events = control.events(text(query, "since"), bot, integer(query, "limit", range));
-      return { events };
-    }),
-    get("/events/:id", ({ id, bot }) => control.event(id, bot)),
-    get("/calls/:id", ({ id }) => control.call(id)),
-    get("/timeline", (call) => readTimeline(timeline, call)),
-    getRaw("/stream", ({ incoming }) => stream.answer(incoming)),
-  ];
-}
-
-function appEndpoints(control: Control): readonly Endpoint[] {
-  return [
-    get("/apps", () => ({ items: control.apps.list() })),
-    post("/apps", bodies.account, (body) => control.apps.create(body)),
-    put("/apps/:bot", bodies.app, (body, { id }) => control.apps.set(id, body)),
-    get("/tokens", ({ bot }) => ({ items: control.apps.tokens(bot) })),
-    post("/tokens", bodies.token, ({ scopes, bot }) => control.apps.createToken(scopes, bot)),
-    remove("/tokens/:id", ({ id }) => {
+    inJson(routes.addImage, (call) => uploadImage(control, call)),
+    inJson(routes.messagesPage, (call) => messages(control, call)),
+    inJson(routes.events, (call) => events(control, call)),
+    inJson(routes.timeline, (call) => readTimeline(timeline, call)),
+    { ...routes.stream, answer: async ({ incoming }) => stream.answer(incoming) },
+    inJson(routes.apps.revokeToken, ({ id }) => {
       control.apps.revokeToken(id);
       return { id };
     }),
-    get("/webhook", ({ bot }) => control.webhookOf(bot)),
-    put("/webhook", bodies.webhook, (body, { bot }) => control.saveWebhook(body, bot)),
-    postRaw("/webhook/secret", ({ bot }) => ({ secret: control.regenerateWebhookSecret(bot) })),
-    get("/notifications", ({ bot }) => ({ items: control.notifications(bot) })),
-    get("/bot", ({ bot }) => control.botView(bot)),
-    ...inboxEndpoints(control),
-  ];
-}
-
-function inboxEndpoints({ inbox }: Control): readonly Endpoint[] {
-  const done = { status: 200 };
-  return [
-    get("/inbox/:id", ({ id, bot }) => inbox.event(id, bot)),
-    ...(["retry", "discard"] as const).map((decision) =>
-      post(
-        `/inbox/:id/${decision}`,
-        bodies.nothing,
-        (_, { id, bot }) => inbox.decide(id, decision, bot),
-        done,
-      ),
-    ),
-    get("/states", ({ query, bot }) => {
-      return inbox.states({ prefix: text(query, "prefix"), cursor: text(query, "cursor") }, bot);
+    ...(["retry", "discard"] as const).map((decision) => {
+      const path = routes.inbox.decide.path.replace(":decision", decision);
+      return inJson({ ...routes.inbox.decide, path }, async ({ request, query, id }) => {
+        validate(nothing, await readJson(request));
+        return await inbox.decide(id, decision, text(query, "bot"));
+      });
     }),
-    get("/timers", ({ query, bot }) => {
-      return inbox.timers({ lane: text(query, "lane"), cursor: text(query, "cursor") }, bot);
-    }),
-    post("/timers/fire", bodies.timers, (body, { bot }) => inbox.fireTimers(body, bot), done),
-    get("/crons", ({ bot }) => inbox.crons(bot)),
-    post("/crons/:id/fire", bodies.nothing, (_, { id, bot }) => inbox.fireCron(id, bot), done),
-  ];
-}
-
-function faultEndpoints(control: Control): readonly Endpoint[] {
-  return [
-    get("/limits", ({ bot }) => control.limitsOf(bot)),
-    put("/limits", bodies.limits, (body) => control.setLimits(body)),
-    get("/storage", () => control.storage),
-    put("/storage", bodies.storage, (body) => control.setStorage(body)),
-    get("/faults", () => control.faults),
-    put("/faults", bodies.faults, (body) => control.setFaults(body)),
-    get("/deliveries", (call) => control.deliveries(pageIn(call), call.bot)),
-    get("/deliveries/:id", ({ id }) => control.delivery(id)),
-    post(
-      "/deliveries",
-      bodies.deliveries,
-      async (body, { bot }) => ({ deliveries: await control.deliver(body, bot) }),
-      { status: 200, limit: editedLimit },
-    ),
-    post("/deliveries/curl", bodies.curl, (body, { bot }) => control.deliveryCommand(body, bot), {
-      status: 200,
-      limit: editedLimit,
-    }),
-  ];
-}
-
-function stateEndpoints(control: Control): readonly Endpoint[] {
-  const { clock, snapshots } = control;
-  return [
-    get("/clock", () => clock.view),
-    put("/clock", bodies.clock, (body) => clock.set(body)),
-    get("/snapshots", () => ({ items: snapshots.list() })),
-    post("/snapshots", bodies.snapshot, (body) => snapshots.take(body?.name)),
-    postRaw("/snapshots/file", (call) => uploadSnapshot(control, call)),
-    remove("/snapshots/:id", ({ id }) => {
+    inJson(routes.snapshots.upload, (call) => uploadSnapshot(control, call)),
+    { ...routes.snapshots.file, answer: async ({ id }) => snapshotFile(control, id) },
+    inJson(routes.snapshots.remove, ({ id }) => {
       snapshots.remove(id);
       return { items: snapshots.list() };
     }),
-    getRaw("/snapshots/:id/file", ({ id }) => snapshotFile(control, id)),
-    post(
-      "/snapshots/:id/restore",
-      bodies.nothing,
-      (_, { id }) => {
-        snapshots.restore(id);
-        return control.state();
-      },
-      { status: 200 },
-    ),
-    post(
-      "/reset",
-      bodies.nothing,
-      () => {
-        control.reset();
-        return control.state();
-      },
-      { status: 200 },
-    ),
+    inJson(routes.snapshots.restore, async ({ request, id }) => {
+      validate(nothing, await readJson(request));
+      snapshots.restore(id);
+      return control.state();
+    }),
+    inJson(routes.reset, async ({ request }) => {
+      validate(nothing, await readJson(request));
+      control.reset();
+      return control.state();
+    }),
   ];
 }
+
+const nothing = z.strictObject({}).optional();
 
 async function uploadImage(control: Control, { request, query }: Call): Promise<unknown> {
   const contentType = request.headers.get("content-type")?.toLowerCase() ?? "";
@@ -213,12 +161,19 @@ async function uploadImage(control: Control, { request, query }: Call): Promise<
   return await control.addImage(bytes, { from, contentType });
 }
 
+/** Returns all messages, or a page of them if the query selects one. */
 function messages(control: Control, { query, id }: Call): unknown {
   const before = text(query, "before");
   if (text(query, "limit") === undefined && before === undefined) {
     return { items: control.messages(id) };
   }
   return control.messagesPage(id, { limit: limit(query), before });
+}
+
+function events(control: Control, { query }: Call): unknown {
+  const range = { min: 1, max: MAX_EVENTS, fallback: MAX_EVENTS };
+  const size = integer(query, "limit", range);
+  return { events: control.events(text(query, "since"), text(query, "bot"), size) };
 }
 
 async function readTimeline(timeline: Timeline, { query, incoming }: Call): Promise<unknown> {

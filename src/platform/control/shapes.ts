@@ -1,8 +1,17 @@
+import * as z from "zod";
 import type { AnyEvent } from "../../events/types.ts";
 import type { Profile } from "../accounts.ts";
-import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
-import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
-import type { WebhookFault, WebhookFaultInput } from "../faults/webhook-faults.ts";
+import { type ApiFaultInput, type ApiFaultState, apiFaultInput } from "../faults/api-faults.ts";
+import {
+  type EventFaultInput,
+  type EventFaultState,
+  eventFaultInput,
+} from "../faults/event-faults.ts";
+import {
+  type WebhookFault,
+  type WebhookFaultInput,
+  webhookFaultInput,
+} from "../faults/webhook-faults.ts";
 import type { PageInput } from "../http/query.ts";
 import type { CallSummary } from "../timeline/calls.ts";
 import type { EntryOf } from "../timeline/timeline.ts";
@@ -36,6 +45,8 @@ export interface StorageState {
   readonly configured: boolean;
 }
 
+export const storageState: z.ZodType<StorageState> = z.strictObject({ configured: z.boolean() });
+
 /** Selects a page of deliveries. */
 export type DeliveriesInput = PageInput;
 
@@ -45,6 +56,12 @@ export interface FaultsChange {
   readonly api?: ApiFaultInput | undefined;
   readonly events?: EventFaultInput | undefined;
 }
+
+export const faultsChange: z.ZodType<FaultsChange> = z.strictObject({
+  webhook: webhookFaultInput.optional(),
+  api: apiFaultInput.optional(),
+  events: eventFaultInput.optional(),
+});
 
 /** A message in the control API. `fromBot` is true if any bot wrote it. */
 export type ControlMessage = MessageView;

@@ -1,6 +1,21 @@
+import * as z from "zod";
 import type { Random } from "../../core/clock.ts";
 import type { FaultEntry } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+
+/** HTTP status of a failure. */
+export const failureStatus: z.ZodType<number> = z.int().min(300).max(599);
+
+/** Time in ms, up to a day. */
+export const span: z.ZodType<number> = z.int().min(1).max(86_400_000);
+
+type Optional = z.ZodType<number | undefined>;
+
+/** Fields that select how many requests or events a fault affects. */
+export const affected: { readonly rate: Optional; readonly times: Optional } = {
+  rate: z.number().gt(0).max(1).optional(),
+  times: z.int().min(1).max(1_000_000).optional(),
+};
 
 export interface Fault {
   /** `none` if no fault is active. */

@@ -1,8 +1,9 @@
+import * as z from "zod";
 import { type Clock, type Random, sleep } from "../../core/clock.ts";
 import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import type { TextAnswer } from "../http/answer.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { ActiveFault, reach } from "./active-fault.ts";
+import { ActiveFault, affected, failureStatus, reach, span } from "./active-fault.ts";
 
 /** Fault that affects API requests. */
 export interface ApiFault {
@@ -31,6 +32,15 @@ export interface ApiFault {
 export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "rate" | "times"> & {
   readonly [K in "match" | "status" | "delayMs"]?: ApiFault[K] | undefined;
 };
+
+export const apiFaultInput: z.ZodType<ApiFaultInput> = z.strictObject({
+  mode: z.enum(["none", "hold", "slow", "status", "lose-answer", "gateway", "mix"]),
+  match: z.enum(["write", "all"]).optional(),
+  status: failureStatus.optional(),
+  delayMs: span.optional(),
+  retryAfterSeconds: z.int().min(0).max(86_400).optional(),
+  ...affected,
+});
 
 /** The API fault and its current effect. */
 export interface ApiFaultState extends ApiFault {

@@ -1,12 +1,13 @@
+import * as z from "zod";
 import type { Clock, Random } from "../../core/clock.ts";
 import { invalid } from "../error.ts";
 import type { LoggedEvent, NewEvent } from "../store/event-log.ts";
 import { eventId } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { ActiveFault, reach } from "./active-fault.ts";
+import { ActiveFault, affected, reach, span } from "./active-fault.ts";
 
-export const eventFaultModes = ["none", "late", "own", "sparse"] as const;
+const eventFaultModes = ["none", "late", "own", "sparse"] as const;
 
 /** Fault that affects events as they enter the log. */
 export interface EventFault {
@@ -28,6 +29,12 @@ export interface EventFault {
 export type EventFaultInput = Pick<EventFault, "mode" | "rate" | "times"> & {
   readonly lateMs?: number | undefined;
 };
+
+export const eventFaultInput: z.ZodType<EventFaultInput> = z.strictObject({
+  mode: z.enum(eventFaultModes),
+  lateMs: span.optional(),
+  ...affected,
+});
 
 /** The event fault and its current effect. */
 export interface EventFaultState extends EventFault {

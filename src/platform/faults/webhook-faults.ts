@@ -1,9 +1,10 @@
+import * as z from "zod";
 import type { Random } from "../../core/clock.ts";
 import type { DeliveryFault } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { ActiveFault, reach } from "./active-fault.ts";
+import { ActiveFault, affected, failureStatus, reach, span } from "./active-fault.ts";
 
-export const webhookFaultModes = [
+const webhookFaultModes = [
   "none",
   "status",
   "drop",
@@ -38,6 +39,13 @@ export interface WebhookFault {
 export type WebhookFaultInput = Pick<WebhookFault, "mode" | "rate" | "times"> & {
   readonly [K in "status" | "delayMs"]?: WebhookFault[K] | undefined;
 };
+
+export const webhookFaultInput: z.ZodType<WebhookFaultInput> = z.strictObject({
+  mode: z.enum(webhookFaultModes),
+  status: failureStatus.optional(),
+  delayMs: span.optional(),
+  ...affected,
+});
 
 const NONE: WebhookFault = { mode: "none", status: 500, delayMs: 1_000 };
 

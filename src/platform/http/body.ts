@@ -57,6 +57,11 @@ export async function readJson(
   }
 }
 
+/** The schemas of a class's parameters by method, except parameters that are plain texts. */
+export type Schemas<T> = {
+  readonly [M in keyof T]?: Readonly<Record<string, z.ZodType>>;
+};
+
 /**
  * Validates a body against a schema.
  *

@@ -33,6 +33,11 @@ export interface ImageInput {
   readonly contentType?: string | undefined;
 }
 
+export const imageInput: z.ZodType<ImageInput> = z.strictObject({
+  from: z.string().max(1_000),
+  contentType: z.string().optional(),
+});
+
 // Treat an unreadable value as unset, because a user may load any state file.
 const storage: z.ZodType<{ configured: boolean }> = z
   .object({ configured: z.boolean() })

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
@@ -30,6 +31,18 @@ export interface DeliverInput extends DeliveryContent {
   /** Number of consecutive deliveries, 1 to 100. Default 1. */
   readonly times?: number | undefined;
 }
+
+const content = {
+  eventIds: z.array(z.string()).optional(),
+  body: z.string().optional(),
+};
+
+export const deliveryContent: z.ZodType<DeliveryContent> = z.strictObject(content);
+
+export const deliverInput: z.ZodType<DeliverInput> = z.strictObject({
+  ...content,
+  times: z.number().optional(),
+});
 
 /** Result of one delivery. */
 export interface DeliverResult extends DeliveryResult {

@@ -1,8 +1,11 @@
+import * as z from "zod";
 import { isLoopback } from "../../core/addresses.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
+import { eventTypes } from "../../events/parse.ts";
 import { invalid } from "../error.ts";
-import { newWebhookSecret } from "../secrets.ts";
+import { OWN_TYPE } from "../input-rules.ts";
+import { newWebhookSecret, WEBHOOK_SECRET } from "../secrets.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { WebhookState } from "../store/webhook.ts";
@@ -26,6 +29,20 @@ export interface WebhookChange {
   readonly enabled?: boolean | undefined;
   readonly secret?: string | undefined;
 }
+
+const eventType = z.string().regex(OWN_TYPE, {
+  error: `must be one of ${eventTypes.join(", ")}, or a custom name of a-z, 0-9, dots, dashes and underscores`,
+});
+
+export const webhookChange: z.ZodType<WebhookChange> = z.strictObject({
+  url: z.string().optional(),
+  types: z.array(eventType).optional(),
+  enabled: z.boolean().optional(),
+  secret: z
+    .string()
+    .regex(WEBHOOK_SECRET, "must begin with whsec_ and contain no spaces or commas")
+    .optional(),
+});
 
 export interface WebhookOptions {
   readonly bot: number;

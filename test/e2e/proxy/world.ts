@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ControlClient } from "../../faces/cli.ts";
+import { controlClient } from "../../faces/cli.ts";
 import { CLI } from "../../faces/files.ts";
-import type { TimelineEntry } from "../../faces/platform.ts";
+import type { RemoteControl, TimelineEntry } from "../../faces/platform.ts";
 import { isSwitch, type LogRecord } from "../../support/log.ts";
 import { TestProcess } from "../../support/process.ts";
 import { readStatus } from "../../support/read-status.ts";
@@ -17,11 +17,11 @@ type EntryOf<K extends TimelineEntry["kind"]> = Extract<TimelineEntry, { kind: K
 
 export class PlatformProcess {
   readonly url: string;
-  readonly control: ControlClient;
+  readonly control: RemoteControl;
 
   private constructor(url: string, controlToken: string) {
     this.url = url;
-    this.control = new ControlClient(url, { controlToken });
+    this.control = controlClient(url, { controlToken });
   }
 
   /**

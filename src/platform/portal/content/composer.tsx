@@ -120,7 +120,7 @@ function useDraft({ label, from, onSend }: ComposerProps) {
   const deliver = async () => {
     const isSent = await attempt(async () => {
       const imageKeys: string[] = [];
-      for (const image of images) imageKeys.push((await control.uploadImage(image, from)).key);
+      for (const image of images) imageKeys.push((await control.addImage(image, { from })).key);
       await onSend(imageKeys.length === 0 ? { text } : { text, imageKeys });
     });
     if (isSent) return;

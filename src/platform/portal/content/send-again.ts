@@ -1,10 +1,11 @@
-import { control, type Delivery } from "../api/control.ts";
+import type { DeliveryContent } from "../../types.ts";
+import { control } from "../api/control.ts";
 import { say } from "../parts/toast.tsx";
 import { isRepeat, reasonOf } from "./body.ts";
 
 /** @param bot default: the selected bot */
-export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
-  const { deliveries } = await control.deliver(what, bot);
+export async function sendAgain(what: DeliveryContent, bot?: string): Promise<void> {
+  const deliveries = await control.deliver(what, bot);
   for (const { id, status, ms, error } of deliveries) {
     const { response } = await control.delivery(id);
     const answer = status === null ? "no response" : `${status} in ${ms} ms`;

@@ -3,13 +3,13 @@ import { control } from "../api/control.ts";
 import { bot } from "./settings.ts";
 import { createLive } from "./use-live.ts";
 
-const reading = createLive(control.apps, {
+const reading = createLive(control.apps.list, {
   concerns: ({ kind }) => kind !== "event" && kind !== "api" && kind !== "fault",
 });
 
 export function useShownApp() {
   const { data, error, reload } = reading.value;
-  const apps = data?.items;
+  const apps = data;
   const app = apps?.find((each) => each.bot.username === bot.value) ?? apps?.[0];
   return { apps, app, error, reload };
 }

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { TimelineEntry } from "../../types.ts";
-import { ControlError, request } from "../api/request.ts";
+import { control } from "../api/control.ts";
+import { ControlError } from "../api/request.ts";
 import { isTokenRefused, token } from "../api/token.ts";
 
 export type Connection = "connecting" | "open" | "lost";
@@ -47,7 +48,7 @@ export function followPlatform(): void {
 
 async function comeBack(): Promise<void> {
   try {
-    await request("GET", "/state");
+    await control.state();
     isTokenRefused.value = false;
   } catch (error) {
     // Send a request to find out the reason, because an EventSource does not report one.

@@ -8,5 +8,5 @@ const reading = createLive(control.people, {
 /** Reads the users again after each event, because an action may create a user. */
 export function usePeople() {
   const { data, error, reload } = reading.value;
-  return { people: data?.items ?? [], error, reload };
+  return { people: data ?? [], error, reload };
 }

@@ -43,7 +43,7 @@ function failNext(): Promise<unknown> {
 }
 
 async function switchWebhook(): Promise<void> {
-  const { enabled } = await control.webhook();
+  const { enabled } = await control.webhookOf();
   await control.saveWebhook({ enabled: !enabled });
   say(`The webhook is ${enabled ? "off" : "on"}.`);
 }

@@ -16,7 +16,7 @@ const SETTLE_MS = 300;
 async function readTrouble() {
   const [faults, clock, storage] = await Promise.all([
     control.faults(),
-    control.clock(),
+    control.clock.view(),
     control.storage(),
   ]);
   clockOffset.value = Date.parse(clock.now) - Date.now();
@@ -87,7 +87,7 @@ function ofFaults({ faults, clock }: Trouble): readonly Banner[] {
 }
 
 export async function resetClock(): Promise<void> {
-  const { now, offsetMs } = await control.clock();
+  const { now, offsetMs } = await control.clock.view();
   const machineTime = new Date(Date.parse(now) - offsetMs).toISOString();
-  await control.setClock({ now: machineTime, frozen: false });
+  await control.clock.set({ now: machineTime, frozen: false });
 }

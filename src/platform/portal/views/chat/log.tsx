@@ -96,7 +96,7 @@ export function Log({ id, own, name }: LogProps) {
 }
 
 function read(id: string, before?: string) {
-  return control.messages(id, { limit: PAGE_LIMIT, ...(before !== undefined && { before }) });
+  return control.messagesPage(id, { limit: PAGE_LIMIT, before });
 }
 
 async function readDownTo(id: string, oldest: string | undefined) {

@@ -31,7 +31,7 @@ export interface PostsProps {
 }
 
 export function Posts({ bot, postId }: PostsProps) {
-  const live = usePages(postId === undefined ? control.posts : () => onePost(postId), {
+  const live = usePages(postId === undefined ? recentPosts : () => onePost(postId), {
     key: postId ?? "",
     concerns: touches("postId", postId),
   });
@@ -62,6 +62,10 @@ export function Posts({ bot, postId }: PostsProps) {
   );
 }
 
+function recentPosts(cursor?: string): Promise<Page<ControlPost>> {
+  return control.posts({ limit: 20, cursor });
+}
+
 async function onePost(id: string): Promise<Page<ControlPost>> {
   return { items: [await control.post(id)], nextCursor: null };
 }
@@ -89,7 +93,7 @@ function Post({ post, bot }: { readonly post: ControlPost; readonly bot: Profile
       <Acts of={post} onWrite={setWriting} />
       {comments.error !== undefined && <Failure error={comments.error} retry={comments.reload} />}
       <ul class="comments">
-        {threaded(comments.data?.items ?? []).map(({ comment, depth }) => (
+        {threaded(comments.data ?? []).map(({ comment, depth }) => (
           <li key={comment.id} class="comment" style={{ "--depth": String(depth) }}>
             <Entry of={comment} />
             <Acts of={comment} onWrite={setWriting} />

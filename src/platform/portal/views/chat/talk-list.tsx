@@ -17,8 +17,11 @@ import { between, nameOf } from "./talks.ts";
  */
 export function useConversations(of: string): Pages<ControlConversation> {
   const concerns = touches("conversationId");
-  const all = usePages(control.conversations, { key: "conversations", concerns });
-  const own = useLive(() => control.conversationsOf(of), { key: of, concerns });
+  const all = usePages((cursor) => control.conversations({ limit: 50, cursor }), {
+    key: "conversations",
+    concerns,
+  });
+  const own = useLive(() => control.conversations({ of, limit: 50 }), { key: of, concerns });
   if (all.data === undefined || own.data === undefined) {
     return { ...all, data: undefined, error: all.error ?? own.error };
   }

@@ -25,7 +25,7 @@ export function Uses({ event, bot, parts, canRun }: UsesProps) {
   const [open, setOpen] = useState<"edit" | "test">();
   const { copy, byHand } = useCopy("curl command, valid for 5 minutes");
   const curl = async () => {
-    const { command } = await control.curl(what, bot);
+    const { command } = await control.deliveryCommand(what, bot);
     await copy(command, "Copied the curl command. Its signature is valid for 5 minutes.");
   };
   const uses = [
@@ -59,14 +59,14 @@ export function Decisions({ eventId: id, bot }: Pick<EntryOf<"run">, "eventId" |
     <div class="row">
       <Action
         tone="primary"
-        run={() => control.decideInbox(id, "retry", bot)}
+        run={() => control.inbox.decide(id, "retry", bot)}
         done="Retried the dead letter."
       >
         <Icon name="retry" /> Retry
       </Action>
       <Action
         tone="danger"
-        run={() => control.decideInbox(id, "discard", bot)}
+        run={() => control.inbox.decide(id, "discard", bot)}
         done="Discarded the event."
       >
         <Icon name="trash" /> Discard
@@ -143,5 +143,5 @@ async function makeTest(event: EventTrace["event"], parts: readonly Part[]) {
   const calls = parts.flatMap((part) => (part.kind === "api" && !isTaken(part) ? [part.id] : []));
   const isHandled = parts.some((part) => part.kind === "run" || isTaken(part));
   if (!isHandled && calls.length === 0) return fixtureOf(event);
-  return fixtureOf(event, await Promise.all(calls.map(control.call)));
+  return fixtureOf(event, await Promise.all(calls.map((call) => control.call(call))));
 }

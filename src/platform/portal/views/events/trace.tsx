@@ -281,7 +281,7 @@ interface StepsProps extends Omit<LinesProps, "lines"> {
 function Steps({ id, bot, ...props }: StepsProps) {
   // The number of parts changes with each new entry, so that the steps reload.
   const key = `${bot} ${id} ${props.parts.length}`;
-  const { data } = useLive(() => control.inboxEvent(id, bot), { key, concerns: () => false });
+  const { data } = useLive(() => control.inbox.event(id, bot), { key, concerns: () => false });
   return <Lines lines={withSteps(props.parts, data?.steps ?? [])} {...props} />;
 }
 

@@ -46,8 +46,8 @@ export const platformScenarios: readonly PlatformScenario[] = [
     bot: "Each API request gets 403, and no events are delivered. The bot waits until you enable the app.",
     isActive: ({ app }) => app.disabled,
     banner: ({ app }) => `@${app.bot.username}'s app is disabled: each request gets 403.`,
-    start: ({ app }) => control.setApp(app.bot.username, { disabled: true }),
-    stop: ({ app }) => control.setApp(app.bot.username, { disabled: false }),
+    start: ({ app }) => control.apps.set(app.bot.username, { disabled: true }),
+    stop: ({ app }) => control.apps.set(app.bot.username, { disabled: false }),
   },
   {
     title: "Image storage is off",
@@ -65,8 +65,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
     action: "Create a token",
     stop: ({ app }) => createToken({ bot: app.bot.username }),
     start: async () => {
-      const { items } = await control.tokens();
-      for (const { id } of items) await control.revokeToken(id);
+      for (const { id } of await control.apps.tokens()) await control.apps.revokeToken(id);
     },
     confirm: {
       title: "Revoke every token?",

@@ -36,7 +36,7 @@ export function Bots() {
     };
   });
   const create = async (account: { username: string; name?: string }) => {
-    const { bot, apiKey, webhookSecret } = await control.createApp(account);
+    const { bot, apiKey, webhookSecret } = await control.apps.create(account);
     showSecret({
       title: `Created @${bot.username}`,
       env: {
@@ -67,7 +67,7 @@ function Switch({ app: { bot, disabled } }: { readonly app: AppView }) {
       tone={disabled ? undefined : "danger"}
       label={`${verb} @${bot.username}'s app`}
       title={disabled ? undefined : "Each request gets 403, and pending deliveries are dropped"}
-      run={() => control.setApp(bot.username, { disabled: !disabled })}
+      run={() => control.apps.set(bot.username, { disabled: !disabled })}
     >
       {verb}
     </Action>
@@ -78,7 +78,7 @@ const scopeOptions = scopes.map(([value, hint]) => ({ value, hint, checked: true
 
 export function Tokens({ app }: { readonly app: AppView }) {
   const { username } = app.bot;
-  const live = useLive(control.tokens, {
+  const live = useLive(control.apps.tokens, {
     key: username,
     concerns: ({ kind }) => kind === "app" || kind === "state",
   });
@@ -86,7 +86,7 @@ export function Tokens({ app }: { readonly app: AppView }) {
     <ListCard
       title={`@${username}'s tokens`}
       live={live}
-      rows={live.data?.items.map((token) => tokenRow(token, app))}
+      rows={live.data?.map((token) => tokenRow(token, app))}
     >
       <Form
         label="New token"
@@ -114,7 +114,7 @@ function tokenRow({ id, lastFour, scopes: own, standard }: TokenView, app: AppVi
         small
         tone="danger"
         label={`Revoke the token that ends in ${lastFour}`}
-        run={() => control.revokeToken(id)}
+        run={() => control.apps.revokeToken(id)}
         done={`Revoked the token …${lastFour}.`}
         confirm={{
           title: `Revoke the token …${lastFour}?`,

@@ -15,7 +15,7 @@ export async function createToken({
   scopes: wanted = everyScope,
   bot,
 }: WantedToken): Promise<void> {
-  const { apiKey, scopes: own } = await control.createToken({ scopes: wanted, bot });
+  const { apiKey, scopes: own } = await control.createToken(wanted, bot);
   showSecret({
     title: `New token for @${bot}`,
     env: { SERVICE_API_KEY: apiKey },

@@ -14,7 +14,7 @@ import { isRefused, offsetAt, type ReadClock, toPlatformTime } from "./clock.ts"
 import { fileName, limitNames, limitTexts, usage } from "./names.ts";
 
 export function Limits() {
-  const live = useLive(control.limits, {
+  const live = useLive(control.limitsOf, {
     key: bot.value,
     concerns: ({ kind }) => kind === "api" || kind === "state",
   });
@@ -57,7 +57,7 @@ const steps: readonly (readonly [string, number])[] = [
 ];
 
 async function readClock(): Promise<ReadClock> {
-  const view = await control.clock();
+  const view = await control.clock.view();
   return { view, readAt: Date.now() };
 }
 
@@ -72,12 +72,12 @@ export function Clock() {
           <Action
             key={label}
             label={`Advance the clock by ${label}`}
-            run={() => control.setClock({ advanceMs })}
+            run={() => control.clock.set({ advanceMs })}
           >
             + {label}
           </Action>
         ))}
-        <Action run={() => control.setClock({ frozen: !frozen })}>
+        <Action run={() => control.clock.set({ frozen: !frozen })}>
           {frozen ? "Start" : "Freeze"}
         </Action>
         <Action run={resetClock}>Reset</Action>
@@ -92,7 +92,7 @@ export function Clock() {
           },
         ]}
         run={(values) =>
-          control.setClock({ now: new Date(`${values.text("now")}Z`).toISOString() })
+          control.clock.set({ now: new Date(`${values.text("now")}Z`).toISOString() })
         }
       />
     </Card>
@@ -119,14 +119,15 @@ function Face({ clock }: { readonly clock: ReadClock }) {
 }
 
 export function Snapshots() {
-  const live = useLive(control.snapshots, {
+  const live = useLive(control.snapshots.list, {
     key: "snapshots",
     concerns: ({ kind }) => kind === "state",
   });
   const upload = ([file]: readonly File[]) => {
     if (file === undefined) return;
     const name = file.name.slice(0, 100);
-    void attempt(() => control.uploadSnapshot(file, name), `Uploaded ${name}.`);
+    const bytes = new Blob([file], { type: "application/vnd.sqlite3" });
+    void attempt(() => control.snapshots.upload(bytes, name), `Uploaded ${name}.`);
   };
   return (
     <ListCard
@@ -134,13 +135,13 @@ export function Snapshots() {
       hint="Copies of the whole state. They are lost when the platform stops. Download them to keep them."
       head={<Reset />}
       live={live}
-      rows={live.data?.items.toReversed().map(snapshotRow)}
+      rows={live.data?.toReversed().map(snapshotRow)}
     >
       <Form
         label="New snapshot"
         submit="Take snapshot"
         fields={[{ name: "name", label: "Name", maxLength: 100, placeholder: "before the demo" }]}
-        run={(values) => control.takeSnapshot(values.text("name") || undefined)}
+        run={(values) => control.snapshots.take(values.text("name") || undefined)}
         more={
           <FileButton
             label="Upload…"
@@ -185,7 +186,7 @@ function snapshotRow({ id, name, at, bytes: size }: SnapshotView) {
         <Action
           small
           label={`Restore ${name}`}
-          run={() => control.restoreSnapshot(id)}
+          run={() => control.snapshots.restore(id)}
           done={`Restored “${name}”.`}
           confirm={{
             title: `Restore “${name}”?`,
@@ -198,11 +199,16 @@ function snapshotRow({ id, name, at, bytes: size }: SnapshotView) {
         <Action
           small
           label={`Download ${name}`}
-          run={async () => save(fileName(name, new Date(at)), await control.snapshotFile(id))}
+          run={async () => save(fileName(name, new Date(at)), await control.snapshots.file(id))}
         >
           Download
         </Action>
-        <Action small tone="danger" label={`Delete ${name}`} run={() => control.removeSnapshot(id)}>
+        <Action
+          small
+          tone="danger"
+          label={`Delete ${name}`}
+          run={() => control.snapshots.remove(id)}
+        >
           Delete
         </Action>
       </>

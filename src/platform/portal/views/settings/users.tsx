@@ -57,7 +57,7 @@ export function Blocks({ names }: NamesProps) {
         </>
       }
       live={live}
-      rows={live.data?.items.map((block) => ({
+      rows={live.data?.map((block) => ({
         key: `${block.by} ${block.whom}`,
         text: `@${block.by} blocks @${block.whom}`,
         actions: (

@@ -11,19 +11,19 @@ import { Action } from "../../parts/form.tsx";
 const concerns = ({ kind }: TimelineEntry) => kind === "run" || kind === "state";
 
 export function useStates(prefix: string): Pages<StateView> {
-  const read = (cursor?: string) => control.states({ prefix, cursor });
+  const read = (cursor?: string) => control.inbox.states({ prefix, cursor });
   return usePages(read, { key: `${bot.value} ${prefix}`, concerns });
 }
 
 /** @param lane default: all lanes */
 export function useTimers(lane?: string): Pages<TimerView> {
   const read = (cursor?: string): Promise<Page<TimerView>> =>
-    control.timers({ cursor, ...(lane === undefined ? {} : { lane }) });
+    control.inbox.timers({ cursor, lane });
   return usePages(read, { key: `${bot.value} ${lane}`, concerns });
 }
 
 export function useCrons(): Pages<CronView> {
-  const read = async () => ({ ...(await control.crons()), nextCursor: null });
+  const read = async () => ({ ...(await control.inbox.crons()), nextCursor: null });
   return usePages(read, { key: bot.value, concerns });
 }
 
@@ -75,7 +75,7 @@ function TimerItem({ timer, isOnly }: TimerItemProps) {
       </span>
       <FireNow
         name={`${name} in ${lane}${ownKey}`}
-        fire={() => control.fireTimer({ lane, name, key })}
+        fire={() => control.inbox.fireTimers({ lane, name, key })}
       />
     </li>
   );

@@ -46,7 +46,7 @@ function Crons({ crons }: { readonly crons: ReturnType<typeof useCrons> }) {
               )}
             </p>
           </div>
-          <FireNow name={name} fire={() => control.fireCron(name)} />
+          <FireNow name={name} fire={() => control.inbox.fireCron(name)} />
         </li>
       ))}
     </Section>

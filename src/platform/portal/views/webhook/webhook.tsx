@@ -42,7 +42,7 @@ function Deliveries({ app: { webhook, bot } }: AppProps) {
     key: bot.username,
     concerns: ({ kind }) => kind === "webhook" || kind === "state",
   });
-  const notifications = live.data?.items.toReversed() ?? [];
+  const notifications = live.data?.toReversed() ?? [];
   const { enabled, consecutiveFailures, disableAfter } = webhook;
   return (
     <Card
@@ -147,7 +147,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
 function Secret({ app }: AppProps) {
   const { username } = app.bot;
   const regenerate = async () => {
-    const { secret } = await control.newSecret();
+    const secret = await control.regenerateWebhookSecret();
     showSecret({
       title: `New signing secret for @${username}`,
       env: { SERVICE_WEBHOOK_SECRET: secret },
