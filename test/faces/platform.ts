@@ -3,6 +3,8 @@ export { askBot } from "../../src/platform/control/bot-view.ts";
 export type { RemoteControl } from "../../src/platform/control/client.ts";
 export { ControlApi } from "../../src/platform/control/control-api.ts";
 export { endpointsOf } from "../../src/platform/control/endpoints.ts";
+export { type Operation, operations } from "../../src/platform/control/operations.ts";
+export { bot, type ControlRoute } from "../../src/platform/control/routes.ts";
 export { mentionsIn } from "../../src/platform/events/content.ts";
 export type { Answer as PlatformAnswer } from "../../src/platform/http/answer.ts";
 export type { Incoming } from "../../src/platform/http/routes.ts";

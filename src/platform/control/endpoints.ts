@@ -49,12 +49,12 @@ const limits: Readonly<Record<string, BodyLimit>> = {
 
 /** Returns an endpoint for each operation. Most of them call the operation's method with the request's arguments. */
 export function endpointsOf(control: Control, timeline: Timeline): readonly Endpoint[] {
+  const derived = operations
+    .filter(({ route }) => route !== routes.inbox.decide)
+    .map((operation) => endpointOf(control, operation));
   const own = ownEndpoints(control, timeline);
-  const isOwn = ({ method, path }: ControlRoute) =>
-    path === routes.inbox.decide.path ||
-    own.some((endpoint) => endpoint.method === method && endpoint.path === path);
-  const derived = operations.filter(({ route }) => !isOwn(route));
-  return [...derived.map((operation) => endpointOf(control, operation)), ...own];
+  const byRequest = [...derived, ...own].map((one) => [`${one.method} ${one.path}`, one] as const);
+  return [...new Map(byRequest).values()];
 }
 
 function endpointOf(control: Control, operation: Operation): Endpoint {

@@ -15,7 +15,7 @@ export interface Argument {
   readonly name: string;
   /** `field` is a field of the JSON body, and `body` is the whole JSON body. */
   readonly in: "path" | "query" | "field" | "body" | "bytes";
-  /** Name in the query or body. Default: `name`. */
+  /** Name in the path, query or body. */
   readonly key: string;
   /** The argument is an object of these query parameters. */
   readonly fields?: readonly string[];
@@ -55,7 +55,7 @@ export const bot: Argument = query("bot");
 /** Username of a bot, which is needed only if several bots have the event. */
 const owner = query("bot");
 
-const MESSAGES = "/conversations/:conversationId/messages";
+const MESSAGES = "/conversations/:id/messages";
 
 const id = path("id");
 const page = queries("limit", "cursor");
@@ -74,10 +74,10 @@ export const routes: ControlRoutes = {
   conversations: get("/conversations", queries("of", "limit", "cursor")),
   messages: within("items", get(MESSAGES, path("conversationId"))),
   messagesPage: get(MESSAGES, path("conversationId"), queries("limit", "before")),
-  deleteMessage: remove("/messages/:messageId", path("messageId")),
+  deleteMessage: remove("/messages/:id", path("messageId")),
   posts: get("/posts", page),
-  post: get("/posts/:postId", path("postId")),
-  comments: within("items", get("/posts/:postId/comments", path("postId"))),
+  post: get("/posts/:id", path("postId")),
+  comments: within("items", get("/posts/:id/comments", path("postId"))),
 
   events: within("events", get("/events", query("since"), bot, query("limit"))),
   event: get("/events/:id", id, owner),
@@ -107,7 +107,7 @@ export const routes: ControlRoutes = {
   apps: {
     list: within("items", get("/apps")),
     create: create("/apps", body("input")),
-    set: put("/apps/:username", path("username"), body("change")),
+    set: put("/apps/:bot", path("username", "bot"), body("change")),
     tokens: within("items", get("/tokens", bot)),
     createToken: create("/tokens", field("scopes"), field("username", "bot")),
     revokeToken: remove("/tokens/:id", id),
@@ -118,12 +118,12 @@ export const routes: ControlRoutes = {
   },
   inbox: {
     event: get("/inbox/:id", id, owner),
-    decide: post("/inbox/:id/:decision", id, path("decision"), owner),
+    decide: post("/inbox/:id/:decision", id, path("decision", "decision"), owner),
     states: get("/states", queries("prefix", "cursor"), bot),
     timers: get("/timers", queries("lane", "cursor"), bot),
     fireTimers: post("/timers/fire", body("input"), bot),
     crons: get("/crons", bot),
-    fireCron: post("/crons/:name/fire", path("name"), bot),
+    fireCron: post("/crons/:name/fire", path("name", "name"), bot),
   },
   snapshots: {
     list: within("items", get("/snapshots")),
@@ -161,8 +161,8 @@ function within<R extends ControlRoute>(result: string, route: R): R {
   return { ...route, result };
 }
 
-function path(name: string): Argument {
-  return { name, in: "path", key: name };
+function path(name: string, key = "id"): Argument {
+  return { name, in: "path", key };
 }
 
 function query(name: string): Argument {

@@ -59,7 +59,10 @@ export class Routes<R extends Route> {
       const wanted = method === "HEAD" ? "GET" : method;
       const route = routes.find((one) => one.method === wanted);
       if (route !== undefined) return { route, id };
-      const allow = routes.map((one) => one.method).join(", ");
+      const allow = routes
+        .map((one) => one.method)
+        .toSorted()
+        .join(", ");
       throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${known} supports only ${allow}.`, {
         Allow: allow,
       });
