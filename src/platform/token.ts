@@ -2,29 +2,43 @@ import type { Scope } from "../core/platform-contract.ts";
 import { PlatformError } from "./error.ts";
 import type { AppStore, Grant, Tokens } from "./store/apps.ts";
 
-/** Returns the bearer token's grant, or `undefined` if the token is missing or unknown. */
-export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {
-  const apiKey = bearerIn(headers);
-  return apiKey === undefined ? undefined : tokens.find(apiKey);
-}
+/** The bearer token of a request. Looks its grant up once, and again only if a token has changed since then. */
+export class RequestToken {
+  /** `undefined` if the request has no token. */
+  readonly apiKey: string | undefined;
+  readonly #tokens: Tokens;
+  #grant: Grant | undefined;
+  #changes: number | undefined;
 
-/**
- * Returns the bearer token's grant (section 5 of the platform document, rule 1).
- *
- * @throws {PlatformError} 401 UNAUTHORIZED
- */
-export function authenticate(tokens: Tokens, request: Request): Grant {
-  const grant = findGrant(tokens, request);
-  if (grant !== undefined) return grant;
-  const isMissing = bearerIn(request.headers) === undefined;
-  const message = isMissing
-    ? "Send the header Authorization: Bearer <API_KEY>."
-    : "The bearer token is invalid.";
-  throw new PlatformError(401, "UNAUTHORIZED", message, { "WWW-Authenticate": "Bearer" });
-}
+  constructor(tokens: Tokens, { headers }: Request) {
+    this.#tokens = tokens;
+    this.apiKey = /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  }
 
-export function bearerIn(headers: Headers): string | undefined {
-  return /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  /** `undefined` if the token is missing or unknown. */
+  get grant(): Grant | undefined {
+    const { changes } = this.#tokens;
+    if (this.#changes !== changes) {
+      this.#changes = changes;
+      this.#grant = this.apiKey === undefined ? undefined : this.#tokens.find(this.apiKey);
+    }
+    return this.#grant;
+  }
+
+  /**
+   * Returns the token's grant (section 5 of the platform document, rule 1).
+   *
+   * @throws {PlatformError} 401 UNAUTHORIZED
+   */
+  authenticate(): Grant {
+    const { grant, apiKey } = this;
+    if (grant !== undefined) return grant;
+    const message =
+      apiKey === undefined
+        ? "Send the header Authorization: Bearer <API_KEY>."
+        : "The bearer token is invalid.";
+    throw new PlatformError(401, "UNAUTHORIZED", message, { "WWW-Authenticate": "Bearer" });
+  }
 }
 
 /** @throws {PlatformError} 403 APP_DISABLED while the app's kill switch is on */

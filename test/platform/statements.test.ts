@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase, startPlatform } from "../faces/platform.ts";
-import { scansOf, watchStatements } from "../support/statements.ts";
+import { scansOf, watchRuns, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { act, deliveryOf, ids } from "./support/platform.ts";
+import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
 async function statementsOfActs(): Promise<{ statements: readonly string[]; db: Database }> {
@@ -44,4 +44,20 @@ test("a statement with a join that runs for each event is compiled once", async 
     expect(sql).not.toMatch(/[=<>] *[?@]/);
     expect(sql).toMatch(/[=<>] *\+[?@]/);
   }
+});
+
+test("a request looks its token up once, and again if a token has changed meanwhile", async () => {
+  const platform = await runPlatform();
+  const ran = watchRuns();
+  const lookups = () => ran().filter((sql) => sql.includes("FROM token WHERE api_key")).length;
+  const post = () => request(platform, "POST", "/api/v1/posts", { body: { text: "hi" } });
+  expect((await post()).status).toBe(201);
+  expect(lookups()).toBe(1);
+  platform.control.setFaults({ api: { mode: "hold" } });
+  const held = post();
+  await platform.waitFor("fault", ({ change }) => change === "held");
+  platform.control.createToken(["read"]);
+  platform.control.setFaults({ api: { mode: "none" } });
+  expect((await held).status).toBe(201);
+  expect(lookups()).toBe(3);
 });

@@ -11,7 +11,7 @@ import type { Incoming, Match } from "../http/routes.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../input-rules.ts";
 import type { CallRecords } from "../timeline/calls.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
-import { authenticate, findGrant, requireEnabled, requireScope } from "../token.ts";
+import { RequestToken, requireEnabled, requireScope } from "../token.ts";
 import { type ApiParts, type Operation, operations } from "./operations.ts";
 
 export interface ApiContext extends ApiParts {
@@ -47,12 +47,13 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
     const entry = { method, path, status, ms: clock.real.now() - started, ...trace.entry };
     calls.add({ entry, at, request, body: trace.body, answer });
   };
+  const token = new RequestToken(context.store.tokens, request);
   let fault: MetFault | undefined;
   let answer: TextAnswer;
   try {
     const found = operationOf(method, path);
-    const body = await readBody(context, found.route, request, trace);
-    Object.assign(trace.entry, senderOf(context, incoming));
+    const body = await readBody(token, found.route, request, trace);
+    Object.assign(trace.entry, senderOf(context, token, incoming));
     const { bot, eventId } = trace.entry;
     fault = await faults.meet({ method, path, gone, bot, eventId });
     if (fault !== undefined) trace.entry.fault = fault.mode;
@@ -61,7 +62,7 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
       throw new ConnectionLost();
     }
     if (fault?.mode === "status") throw refusal(fault);
-    answer = await perform(context, found, { incoming, body, trace });
+    answer = await perform(context, found, { incoming, token, body, trace });
   } catch (error) {
     if (error instanceof ConnectionLost) throw error;
     answer = errorAnswer(error, logger);
@@ -97,12 +98,12 @@ function failing(error: unknown): Match<Operation> {
  * large bodies.
  */
 async function readBody(
-  { store }: ApiContext,
+  { grant }: RequestToken,
   { read }: Operation,
   request: Request,
   trace: Trace,
 ): Promise<unknown> {
-  if (findGrant(store.tokens, request) === undefined) {
+  if (grant === undefined) {
     cancelBody(request);
     return undefined;
   }
@@ -117,6 +118,7 @@ async function readBody(
 
 interface ReceivedCall {
   readonly incoming: Incoming;
+  readonly token: RequestToken;
   readonly body: unknown;
   readonly trace: Trace;
 }
@@ -125,12 +127,12 @@ interface ReceivedCall {
 async function perform(
   context: ApiContext,
   { route, id }: Match<Operation>,
-  { incoming, body, trace: { entry } }: ReceivedCall,
+  { incoming, token, body, trace: { entry } }: ReceivedCall,
 ): Promise<TextAnswer> {
   const { store, limits, clock } = context;
-  const { request, url, gone } = incoming;
+  const { url, gone } = incoming;
   store.requireOpen();
-  const { bot: seq, scopes } = authenticate(store.tokens, request);
+  const { bot: seq, scopes } = token.authenticate();
   const bot = store.people.get(seq);
   requireEnabled(store.apps, bot.seq);
   limits.countRequest(bot.seq);
@@ -149,10 +151,11 @@ async function perform(
  */
 function senderOf(
   { store, shown }: ApiContext,
+  { grant }: RequestToken,
   { request, path }: Incoming,
 ): Pick<Details, "bot" | "eventId" | "guessed"> {
-  const seq = findGrant(store.tokens, request)?.bot;
-  if (seq === undefined) return {};
+  if (grant === undefined) return {};
+  const seq = grant.bot;
   const bot = store.people.get(seq).username;
   const said = eventIdIn(request.headers);
   // The event of an author's service is not in the log, and nothing in the log caused its requests.

@@ -14,7 +14,7 @@ import { readJson, validate } from "../http/body.ts";
 import { type Incoming, type Route, Routes } from "../http/routes.ts";
 import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
-import { authenticate, bearerIn } from "../token.ts";
+import { RequestToken } from "../token.ts";
 
 /** Maximum length of a reported text, in characters. */
 const MAX_LENGTH = 10_000;
@@ -87,8 +87,9 @@ export class RunReports {
   async answer({ request, method, path }: Incoming): Promise<Answer> {
     if (routes.find(method, path) === undefined) throw notFound("page");
     const { tokens, people } = this.#options.world().store;
-    const { bot } = authenticate(tokens, request);
-    const apiKey = bearerIn(request.headers);
+    const token = new RequestToken(tokens, request);
+    const { bot } = token.authenticate();
+    const { apiKey } = token;
     const { runs, url } = validate(runsBody, await readJson(request));
     const user = people.get(bot);
     const origin = url === undefined ? undefined : originHere(url);

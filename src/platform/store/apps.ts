@@ -60,8 +60,7 @@ export class Tokens {
     { seq: number; lastFour: string; scopes: string; standard: number }
   >;
   readonly #remove: Statement<[number], { bot: number }>;
-  /** Grants by token, cached because each request looks up its token twice. Every change clears the cache. */
-  readonly #grants = new Map<string, Grant>();
+  #changes = 0;
 
   constructor(db: Database) {
     this.#put = new Statement(
@@ -83,8 +82,13 @@ export class Tokens {
     this.#remove = new Statement(db, "DELETE FROM token WHERE seq = ? RETURNING bot");
   }
 
+  /** Number of changes to any token. A grant is valid while this number stays the same. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   add(apiKey: string, bot: number, scopes: readonly Scope[]): void {
-    this.#grants.clear();
+    this.#changes += 1;
     this.#put.run(apiKey, JSON.stringify(scopes), 0, bot);
   }
 
@@ -94,7 +98,7 @@ export class Tokens {
 
   /** Replaces the previous standard token, which becomes invalid. */
   setStandard(apiKey: string, bot: number): void {
-    this.#grants.clear();
+    this.#changes += 1;
     this.#dropStandard.run();
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
   }
@@ -111,13 +115,8 @@ export class Tokens {
   }
 
   find(apiKey: string): Grant | undefined {
-    const known = this.#grants.get(apiKey);
-    if (known !== undefined) return known;
     const row = this.#grant.get(apiKey);
-    if (row === undefined) return undefined;
-    const grant = { bot: row.bot, scopes: new Set(scopesIn(row)) };
-    this.#grants.set(apiKey, grant);
-    return grant;
+    return row && { bot: row.bot, scopes: new Set(scopesIn(row)) };
   }
 
   of(bot: number): TokenFacts[] {
@@ -128,7 +127,7 @@ export class Tokens {
 
   /** Returns the removed token's bot. */
   remove(seq: number): number | undefined {
-    this.#grants.clear();
+    this.#changes += 1;
     return this.#remove.get(seq)?.bot;
   }
 }
