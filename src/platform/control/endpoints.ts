@@ -57,6 +57,14 @@ export function endpointsOf(control: Control, timeline: Timeline): readonly Endp
   return [...new Map(byRequest).values()];
 }
 
+/** Responses to requests whose methods return nothing, or a result of another shape. */
+const answers = new Map<ControlRoute, (control: Control, id: string) => unknown>([
+  [routes.apps.revokeToken, (_, id) => ({ id })],
+  [routes.snapshots.remove, ({ snapshots }) => ({ items: snapshots.list() })],
+  [routes.snapshots.restore, (control) => control.state()],
+  [routes.reset, (control) => control.state()],
+]);
+
 function endpointOf(control: Control, operation: Operation): Endpoint {
   const { part, name, route } = operation;
   const { result } = route;
@@ -65,6 +73,8 @@ function endpointOf(control: Control, operation: Operation): Endpoint {
     const target = part === undefined ? control : Object(Reflect.get(control, part));
     const member: unknown = Reflect.get(target, name);
     const value = typeof member === "function" ? await Reflect.apply(member, target, args) : member;
+    const answer = answers.get(route);
+    if (answer !== undefined) return answer(control, call.id);
     return result === undefined ? value : { [result]: value };
   });
 }
@@ -106,7 +116,7 @@ async function readBody({ route, schemas }: Operation, request: Request): Promis
 
 /** Endpoints with other bodies or responses than their methods' arguments and results. */
 function ownEndpoints(control: Control, timeline: Timeline): readonly Endpoint[] {
-  const { inbox, snapshots } = control;
+  const { inbox } = control;
   const stream = new TimelineStream(timeline);
   return [
     inJson(routes.addImage, (call) => uploadImage(control, call)),
@@ -114,37 +124,17 @@ function ownEndpoints(control: Control, timeline: Timeline): readonly Endpoint[]
     inJson(routes.events, (call) => events(control, call)),
     inJson(routes.timeline, (call) => readTimeline(timeline, call)),
     { ...routes.stream, answer: async ({ incoming }) => stream.answer(incoming) },
-    inJson(routes.apps.revokeToken, ({ id }) => {
-      control.apps.revokeToken(id);
-      return { id };
-    }),
     ...(["retry", "discard"] as const).map((decision) => {
       const path = routes.inbox.decide.path.replace(":decision", decision);
       return inJson({ ...routes.inbox.decide, path }, async ({ request, query, id }) => {
-        validate(nothing, await readJson(request));
+        validate(z.strictObject({}).optional(), await readJson(request));
         return await inbox.decide(id, decision, text(query, "bot"));
       });
     }),
     inJson(routes.snapshots.upload, (call) => uploadSnapshot(control, call)),
     { ...routes.snapshots.file, answer: async ({ id }) => snapshotFile(control, id) },
-    inJson(routes.snapshots.remove, ({ id }) => {
-      snapshots.remove(id);
-      return { items: snapshots.list() };
-    }),
-    inJson(routes.snapshots.restore, async ({ request, id }) => {
-      validate(nothing, await readJson(request));
-      snapshots.restore(id);
-      return control.state();
-    }),
-    inJson(routes.reset, async ({ request }) => {
-      validate(nothing, await readJson(request));
-      control.reset();
-      return control.state();
-    }),
   ];
 }
-
-const nothing = z.strictObject({}).optional();
 
 async function uploadImage(control: Control, { request, query }: Call): Promise<unknown> {
   const contentType = request.headers.get("content-type")?.toLowerCase() ?? "";

@@ -49,6 +49,39 @@ export interface ControlRoutes extends RoutesOf<Served> {
   readonly stream: ControlRoute<readonly [Argument]>;
 }
 
+const route =
+  (method: Route["method"], status: ControlRoute["status"]) =>
+  <A extends readonly Argument[]>(path: string, ...args: A): ControlRoute<A> => {
+    return { method, path, status, args };
+  };
+
+const get = route("GET", 200);
+const put = route("PUT", 200);
+const post = route("POST", 200);
+const create = route("POST", 201);
+const remove = route("DELETE", 200);
+
+function within<R extends ControlRoute>(result: string, of: R): R {
+  return { ...of, result };
+}
+
+const argument =
+  (place: Argument["in"]) =>
+  (name: string, key: string = name): Argument => {
+    return { name, in: place, key };
+  };
+
+const path = argument("path");
+const query = argument("query");
+const field = argument("field");
+const body = argument("body");
+const bytes = argument("bytes");
+
+/** An object of query parameters. */
+function queries(...fields: readonly string[]): Argument {
+  return { ...query("input"), fields };
+}
+
 /** Username of the app's bot. Default: the first bot. */
 export const bot: Argument = query("bot");
 
@@ -72,12 +105,12 @@ export const routes: ControlRoutes = {
   reset: post("/reset"),
 
   conversations: get("/conversations", queries("of", "limit", "cursor")),
-  messages: within("items", get(MESSAGES, path("conversationId"))),
-  messagesPage: get(MESSAGES, path("conversationId"), queries("limit", "before")),
-  deleteMessage: remove("/messages/:id", path("messageId")),
+  messages: within("items", get(MESSAGES, path("conversationId", "id"))),
+  messagesPage: get(MESSAGES, path("conversationId", "id"), queries("limit", "before")),
+  deleteMessage: remove("/messages/:id", path("messageId", "id")),
   posts: get("/posts", page),
-  post: get("/posts/:id", path("postId")),
-  comments: within("items", get("/posts/:id/comments", path("postId"))),
+  post: get("/posts/:id", path("postId", "id")),
+  comments: within("items", get("/posts/:id/comments", path("postId", "id"))),
 
   events: within("events", get("/events", query("since"), bot, query("limit"))),
   event: get("/events/:id", id, owner),
@@ -118,12 +151,12 @@ export const routes: ControlRoutes = {
   },
   inbox: {
     event: get("/inbox/:id", id, owner),
-    decide: post("/inbox/:id/:decision", id, path("decision", "decision"), owner),
+    decide: post("/inbox/:id/:decision", id, path("decision"), owner),
     states: get("/states", queries("prefix", "cursor"), bot),
     timers: get("/timers", queries("lane", "cursor"), bot),
     fireTimers: post("/timers/fire", body("input"), bot),
     crons: get("/crons", bot),
-    fireCron: post("/crons/:name/fire", path("name", "name"), bot),
+    fireCron: post("/crons/:name/fire", path("name"), bot),
   },
   snapshots: {
     list: within("items", get("/snapshots")),
@@ -134,53 +167,3 @@ export const routes: ControlRoutes = {
     remove: remove("/snapshots/:id", id),
   },
 };
-
-function get<A extends readonly Argument[]>(at: string, ...args: A): ControlRoute<A> {
-  return { method: "GET", path: at, status: 200, args };
-}
-
-function put<A extends readonly Argument[]>(at: string, ...args: A): ControlRoute<A> {
-  return { method: "PUT", path: at, status: 200, args };
-}
-
-function post<A extends readonly Argument[]>(at: string, ...args: A): ControlRoute<A> {
-  return { method: "POST", path: at, status: 200, args };
-}
-
-/** Defines a POST that creates something. */
-function create<A extends readonly Argument[]>(at: string, ...args: A): ControlRoute<A> {
-  return { method: "POST", path: at, status: 201, args };
-}
-
-/** Defines a DELETE. Not named `delete`, because that is a keyword. */
-function remove<A extends readonly Argument[]>(at: string, ...args: A): ControlRoute<A> {
-  return { method: "DELETE", path: at, status: 200, args };
-}
-
-function within<R extends ControlRoute>(result: string, route: R): R {
-  return { ...route, result };
-}
-
-function path(name: string, key = "id"): Argument {
-  return { name, in: "path", key };
-}
-
-function query(name: string): Argument {
-  return { name, in: "query", key: name };
-}
-
-function queries(...fields: readonly string[]): Argument {
-  return { ...query("input"), fields };
-}
-
-function field(name: string, key = name): Argument {
-  return { name, in: "field", key };
-}
-
-function body(name: string): Argument {
-  return { name, in: "body", key: name };
-}
-
-function bytes(name: string): Argument {
-  return { name, in: "bytes", key: name };
-}
