@@ -5,7 +5,7 @@ import { root } from "./root.ts";
 /** Programs that write parts of docs/ or of templates/, in the order in which they run. Some only take screenshots. */
 const generators = new Map([
   ["reference", "scripts/reference/main.ts"],
-  ["configuration", "scripts/configuration/main.ts"],
+  ["tables", "scripts/tables/main.ts"],
   ["dependencies", "scripts/dependencies/main.ts"],
   ["addresses", "scripts/site/addresses.ts"],
   ["screenshots", "scripts/screenshots/main.ts"],

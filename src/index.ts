@@ -20,7 +20,7 @@ export type { HandlerOptions } from "./core/option-checks.ts";
 export type { Span, When } from "./core/span.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { ConfigError, type ErrorCode, GiveUp, RetryLater, ServiceBotError } from "./errors.ts";
-export { eventTypes } from "./events/parse.ts";
+export { eventTypes } from "./events/payload.ts";
 export type {
   AnyEvent,
   CronEvent,

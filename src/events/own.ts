@@ -2,7 +2,8 @@
  * The bot's own events: due timers and cron ticks. They pass through the inbox like the platform's events. Their types
  * and ids begin with `timer:` and `cron:`, which are reserved.
  */
-import type { AnyEvent, CronPayload, EventPlace, TimerPayload, TimerSetter } from "./types.ts";
+import { copiedFields } from "./payload.ts";
+import type { AnyEvent, CronPayload, TimerPayload, TimerSetter } from "./types.ts";
 
 /** One of the bot's own events, as the inbox stores it. */
 export interface OwnEvent {
@@ -53,16 +54,6 @@ export function ownTypeOf(id: string): string {
   return id.replace(TICK.test(id) ? TICK : RANDOM, "");
 }
 
-const PLACE: readonly (keyof EventPlace)[] = [
-  "conversationId",
-  "postId",
-  "commentId",
-  "entityType",
-  "entityId",
-  "from",
-  "actor",
-];
-
 export function timerPayload(
   event: AnyEvent,
   { name, key, data }: Pick<TimerPayload, "name" | "key" | "data">,
@@ -71,7 +62,7 @@ export function timerPayload(
   const { id, type, createdAt } = event;
   // Read by field rather than by type, so that types newer than this version are covered too.
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
-  const place = PLACE.flatMap((field) =>
+  const place = copiedFields.flatMap((field) =>
     payload[field] === undefined ? [] : [[field, payload[field]]],
   );
   const setBy = { id, type, createdAt, ...(inDoubt ? { inDoubt } : {}) };

@@ -3,16 +3,8 @@ import { REDACTED, scrubber } from "../core/safe-text.ts";
 import { ServiceBotError, tryRead } from "../errors.ts";
 import { idText } from "./id.ts";
 import { isOwn } from "./own.ts";
-import type {
-  ActivityPayload,
-  Actor,
-  AnyEvent,
-  DmMessagePayload,
-  EventType,
-  FollowPayload,
-  PayloadByType,
-  Sender,
-} from "./types.ts";
+import { isFields, readPayload, textFields } from "./payload.ts";
+import type { AnyEvent } from "./types.ts";
 
 export type ParsedEvent =
   | { readonly ok: true; readonly event: AnyEvent }
@@ -46,10 +38,10 @@ export function parseEvent(raw: unknown): ParsedEvent {
     ];
     return refuse(problems.filter((problem) => problem !== false).join("; "));
   }
-  const read = isEventType(type) ? payloadReaders[type](payload) : payload;
+  const read = readPayload(type, payload);
   if (typeof read === "string") return refuse(read);
   const date = typeof createdAt === "string" ? createdAt : "";
-  // The table pairs each type with its payload, but the compiler cannot follow the lookup.
+  // The table of payloads pairs each type with its fields, but the compiler cannot follow the lookup.
   const event = Object.assign(fields, { id, type, payload: read, createdAt: date }) as AnyEvent;
   return { ok: true, event };
 }
@@ -120,108 +112,20 @@ export function notedLength(event: AnyEvent): number {
  * dead letters.
  */
 export function textsOf(event: AnyEvent): string[] {
-  const { excerpt, data }: Readonly<Record<string, unknown>> = { ...event.payload };
-  const given = givenTexts.get(event) ?? [];
-  const texts = typeof excerpt === "string" ? [excerpt, ...given] : [...given];
+  // Read by field rather than by type, so that types newer than this version are covered too.
+  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+  const written = textFields
+    .map((name) => payload[name])
+    .filter((text) => typeof text === "string");
+  const texts = [...written, ...(givenTexts.get(event) ?? [])];
   // A timer's data often contains text that a user wrote.
-  return isOwn(event.type) ? [...texts, ...textsIn(data)] : texts;
+  return isOwn(event.type) ? [...texts, ...textsIn(payload["data"])] : texts;
 }
 
 /** Creates a function that redacts an event's texts. It redacts any text if a handler has made the event unreadable. */
 export function scrubberOf(event: AnyEvent): (text: string) => string {
   const texts = tryRead(() => textsOf(event));
   return texts === undefined ? () => REDACTED : scrubber(texts);
-}
-
-// Section 6 of the platform document names a payload's fields but not their types, so only the fields that handlers
-// need are required.
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Returns the payload, or its problem as `path: problem`. A problem never contains a value from the event. */
-type Reader<T> = (payload: Fields) => T | string;
-
-/** Reads each type's payload. Ids become strings, and optional fields of an unexpected type become absent. */
-const payloadReaders: { readonly [T in EventType]: Reader<PayloadByType[T]> } = {
-  "dm.message": readDirectMessage,
-  mention: readAnswerable,
-  comment: readAnswerable,
-  reply: readAnswerable,
-  follow: readFollow,
-  like: readActivity,
-  repost: readActivity,
-  quote: readActivity,
-};
-
-/** Event types that this version supports, in the order of section 6 of the platform document. */
-export const eventTypes: readonly EventType[] = Object.keys(payloadReaders) as EventType[];
-
-export function isEventType(type: string): type is EventType {
-  return Object.hasOwn(payloadReaders, type);
-}
-
-function readDirectMessage(payload: Fields): DmMessagePayload | string {
-  const conversationId = idText(payload["conversationId"]);
-  if (conversationId === undefined) return missing("conversationId:");
-  const from = readSender(payload["from"]);
-  return { ...payload, conversationId, from, excerpt: plainText(payload["excerpt"]) ?? "" };
-}
-
-function readFollow(payload: Fields): FollowPayload | string {
-  const actor = readActor(payload["actor"]);
-  if (actor.username === "") return missing("actor.username:");
-  return { ...payload, ...readEntity(payload), actor };
-}
-
-function readActivity(payload: Fields): ActivityPayload {
-  return {
-    ...payload,
-    ...readEntity(payload),
-    actor: readActor(payload["actor"]),
-    excerpt: plainText(payload["excerpt"]),
-    postId: idText(payload["postId"]),
-    commentId: idText(payload["commentId"]),
-  };
-}
-
-/** Reads activity that a handler may reply to. A reply needs an entity or a post. */
-function readAnswerable(payload: Fields): ActivityPayload | string {
-  const activity = readActivity(payload);
-  const isPlaced = activity.entityId !== undefined || activity.postId !== undefined;
-  return isPlaced ? activity : missing("entityId: entityId or postId");
-}
-
-function readEntity(payload: Fields): Pick<FollowPayload, "entityType" | "entityId"> {
-  return { entityType: plainText(payload["entityType"]), entityId: idText(payload["entityId"]) };
-}
-
-function readSender(from: unknown): Sender {
-  const fields = fieldsOf(from);
-  return { ...readActor(fields), userId: idText(fields["userId"]) };
-}
-
-function readActor(actor: unknown): Actor {
-  const fields = fieldsOf(actor);
-  const username = idText(fields["username"]) ?? "";
-  // Use `||`, because an empty name counts as missing.
-  return { ...fields, username, name: plainText(fields["name"]) || username };
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? { ...value } : {};
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function plainText(value: unknown): string | undefined {
-  if (typeof value === "number") return String(value);
-  return typeof value === "string" ? value : undefined;
-}
-
-function missing(field: string): string {
-  return `payload.${field} must be a non-empty string or an integer`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { eventTypes, isEventType } from "../events/parse.ts";
+import { eventTypes, isEventType } from "../events/payload.ts";
 import type { NewEvent } from "./inbox.ts";
 
 /**

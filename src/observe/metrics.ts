@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { eventTypes, isEventType } from "../events/parse.ts";
+import { eventTypes, isEventType } from "../events/payload.ts";
 import { type Listeners, leaseLosses, runOutcomes, storeFailures, subscribe } from "./channels.ts";
 import { type GaugeSources, Gauges } from "./gauges.ts";
 

@@ -1,5 +1,5 @@
 import { minOf } from "../core/extremes.ts";
-import { isEventType } from "../events/parse.ts";
+import { isEventType } from "../events/payload.ts";
 
 /**
  * Decides how often to read the log. The functions are pure: they take observations, and return the next state and

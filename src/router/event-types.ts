@@ -4,7 +4,7 @@ import { refuseProblems, requireKind } from "../core/option-checks.ts";
 import { isSchema, type StandardSchemaV1, validateNow } from "../core/standard-schema.ts";
 import { ServiceBotError } from "../errors.ts";
 import { isOwn } from "../events/own.ts";
-import { eventTypes, isEventType } from "../events/parse.ts";
+import { eventTypes, isEventType } from "../events/payload.ts";
 import type { AnyEvent } from "../events/types.ts";
 
 /**

@@ -7,7 +7,7 @@ import {
 } from "../core/option-checks.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { tryRead } from "../errors.ts";
-import { isEventType } from "../events/parse.ts";
+import { isEventType } from "../events/payload.ts";
 import type { EventType } from "../events/types.ts";
 import type { Context, CustomContext } from "./context.ts";
 import { readTypes, refuseUnknownType } from "./event-types.ts";

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { withTable } from "../../scripts/configuration/table.ts";
+import { withRows } from "../../scripts/tables/table.ts";
+import { docsTables } from "../../scripts/tables/tables.ts";
 import { settings } from "../faces/bot.ts";
 import { links, pages, prose, root } from "./markdown.ts";
 
@@ -23,14 +24,15 @@ test("a draft is not finished", () => {
   expect(prose({ path: "draft.md", text }).match(placeholder)).toEqual(["TIME", "FIGURES"]);
 });
 
-describe("docs/reference/configuration.md", () => {
-  const text = readFileSync(join(root, "docs/reference/configuration.md"), "utf8");
-
-  test("has the generated table of settings; if not, run `npm run docs -- configuration`", () => {
-    expect(withTable(text)).toBe(text);
-    expect(() => withTable("no table")).toThrow("no table");
+describe("generated tables", () => {
+  test.each(docsTables)("are in $page; if not, run `npm run docs -- tables`", (table) => {
+    const text = readFileSync(join(root, table.page), "utf8");
+    expect(withRows(text, table)).toBe(text);
+    expect(() => withRows("no table", table)).toThrow("has no table");
   });
+});
 
+describe("docs/reference/configuration.md", () => {
   test("agrees with the starter's .env.example on the variables", () => {
     const stored = readFileSync(join(root, "templates/starter/_env.example"), "utf8");
     // Keep only the lines that a bot on SQLite gets.

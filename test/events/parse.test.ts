@@ -6,11 +6,13 @@ import {
   type EventType,
   eventTypes,
   isEventType,
+  optionalFields,
   type ParsedEvent,
   parseEvent,
   readStoredEvent,
   textsOf,
 } from "../faces/events.ts";
+import { rules } from "../platform/conformance/rules.ts";
 import { payloads, wireEvent } from "./samples.ts";
 
 function eventOf(parsed: ParsedEvent): AnyEvent {
@@ -89,14 +91,18 @@ describe("a type that this version does not know", () => {
 });
 
 describe("what may be missing", () => {
-  const optional = ["excerpt", "postId", "commentId"];
+  test("is marked as optional in section 6", () => {
+    const marked = [...rules["6.mention.payload"].matchAll(/(\w+)\?/g)].map(([, name]) => name);
+    expect(marked).toContain("excerpt");
+    expect(optionalFields).toEqual(marked);
+  });
 
-  test.each(optional)("a mention without %s is usable", (field) => {
+  test.each(optionalFields)("a mention without %s is usable", (field) => {
     const payload = without(payloads.mention, field);
     expect(eventOf(parseEvent(wireEvent("mention", payload))).payload).toEqual(payload);
   });
 
-  test.each(optional)("a mention whose %s is null is one without it", (field) => {
+  test.each(optionalFields)("a mention whose %s is null is one without it", (field) => {
     const parsed = eventOf(
       parseEvent(wireEvent("mention", { ...payloads.mention, [field]: null })),
     );

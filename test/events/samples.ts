@@ -1,7 +1,15 @@
-import type { EventType, PayloadByType } from "../faces/events.ts";
+import type { ActivityPayload, EventType, PayloadByType } from "../faces/events.ts";
 
 const actor = { username: "ada", name: "Ada" };
 const activity = { actor, entityType: "post", entityId: "p_1" };
+
+/** A value for each field, so that the compiler reports a missing one. */
+const whole: Required<ActivityPayload> = {
+  ...activity,
+  excerpt: "hey @bot",
+  postId: "p_1",
+  commentId: "k_1",
+};
 
 /** A payload for each event type, with all the fields in section 6 of the platform document. */
 export const payloads: {
@@ -12,8 +20,8 @@ export const payloads: {
     from: { userId: "u_1", username: "ada", name: "Ada" },
     excerpt: "hello",
   },
-  mention: { ...activity, excerpt: "hey @bot", postId: "p_1", commentId: "k_1" },
-  comment: { ...activity, excerpt: "nice", postId: "p_1", commentId: "k_1" },
+  mention: { ...whole },
+  comment: { ...whole, excerpt: "nice" },
   reply: activity,
   follow: { actor, entityType: "user", entityId: "u_1" },
   like: activity,

@@ -10,8 +10,6 @@ export {
   timerPayload,
 } from "../../src/events/own.ts";
 export {
-  eventTypes,
-  isEventType,
   noteTexts,
   type ParsedEvent,
   parseEvent,
@@ -19,6 +17,7 @@ export {
   textOf,
   textsOf,
 } from "../../src/events/parse.ts";
+export { eventTypes, isEventType, optionalFields } from "../../src/events/payload.ts";
 export type {
   ActivityPayload,
   AnyEvent,

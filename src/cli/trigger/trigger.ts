@@ -1,7 +1,7 @@
 import { nearestName } from "../../core/names.ts";
 import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
-import { eventTypes } from "../../events/parse.ts";
+import { eventTypes } from "../../events/payload.ts";
 import { type ActInput, MAX_COUNT } from "../../platform/acts/input.ts";
 import { MAX_IMAGES, OWN_TYPE } from "../../platform/input-rules.ts";
 import { runWords } from "../../platform/timeline/words.ts";

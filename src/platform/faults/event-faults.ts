@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Clock, Random } from "../../core/clock.ts";
+import { optionalFields } from "../../events/payload.ts";
 import { invalid } from "../error.ts";
 import type { LoggedEvent, NewEvent } from "../store/event-log.ts";
 import { eventId } from "../store/ids.ts";
@@ -13,8 +14,8 @@ const eventFaultModes = ["none", "late", "own", "sparse"] as const;
 export interface EventFault {
   /**
    * Effect of the fault. `late` gives an event its id immediately, but the event enters the log `lateMs` later, below
-   * newer events. `own` sends a bot events about its own actions. `sparse` drops `excerpt`, `postId`, `commentId` or
-   * all three, in rotation.
+   * newer events. `own` sends a bot events about its own actions. `sparse` drops
+   * `excerpt`, `postId`, another optional field or all of them, in rotation.
    */
   readonly mode: (typeof eventFaultModes)[number];
   /** Delay in ms on the platform's clock, 1 to 86,400,000. */
@@ -53,12 +54,10 @@ export interface EventFaultsOptions {
 
 const NONE: EventFault = { mode: "none", lateMs: 0 };
 
-/** Optional event fields that `sparse` drops, in rotation (section 6 of the platform document). */
+/** Optional event fields that `sparse` drops, in rotation: each alone, then all of them. */
 const MISSING_FIELDS: readonly (readonly string[])[] = [
-  ["excerpt"],
-  ["postId"],
-  ["commentId"],
-  ["excerpt", "postId", "commentId"],
+  ...optionalFields.map((name) => [name]),
+  optionalFields,
 ];
 
 /**

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { isLoopback } from "../../core/addresses.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
-import { eventTypes } from "../../events/parse.ts";
+import { eventTypes } from "../../events/payload.ts";
 import { invalid } from "../error.ts";
 import { OWN_TYPE } from "../input-rules.ts";
 import { newWebhookSecret, WEBHOOK_SECRET } from "../secrets.ts";

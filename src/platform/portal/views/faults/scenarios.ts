@@ -75,7 +75,7 @@ export const deliveries: readonly Scenario[] = [
   },
   {
     title: "Events lack optional fields",
-    bot: "Events lack excerpt, postId, commentId or all three, in rotation. Handlers must work without them.",
+    bot: "Events lack excerpt, postId, another optional field or all of them, in rotation. Handlers must work without them.",
     change: { events: { mode: "sparse" } },
   },
 ];

@@ -1,23 +1,16 @@
-import { join } from "node:path";
 import { settings } from "../../src/config.ts";
 import { nameIn } from "../reference/describe.ts";
 import { entryPoints } from "../reference/reference.ts";
-import { root } from "../root.ts";
+import type { DocsTable } from "./table.ts";
 
-export const PAGE: string = join(root, "docs/reference/configuration.md");
-
-const HEAD = "| variable | option | default | meaning |\n|---|---|---|---|\n";
-
-export function withTable(page: string): string {
-  const start = page.indexOf(HEAD);
-  const end = page.indexOf("\n\n", start);
-  if (start < 0 || end < 0)
-    throw new Error("docs/reference/configuration.md has no table of variables");
-  return `${page.slice(0, start)}${HEAD}${rows().join("\n")}${page.slice(end)}`;
-}
+export const configuration: DocsTable = {
+  page: "docs/reference/configuration.md",
+  head: ["variable", "option", "default", "meaning"],
+  rows,
+};
 
 /** @throws {Error} if an option's docstring contradicts the table */
-function rows(): string[] {
+function rows(): string[][] {
   const main = entryPoints().find(({ name }) => name === "service-bot");
   const members = main?.entries.find(({ name }) => name === "BotOptions")?.members ?? [];
   const texts = new Map(members.map((member) => [nameIn(member), member.docstring.text]));
@@ -29,7 +22,7 @@ function rows(): string[] {
       throw new Error(`The docstring of ${option} must be "${start}…${end}", but is "${text}"`);
     }
     const meaning = text.slice(start.length, -end.length).replace(/\.$/, "");
-    return `| \`${variable}\` | \`${option}\` | ${standard} | ${meaning} |`;
+    return [`\`${variable}\``, `\`${option}\``, standard, meaning];
   });
 }
 
