@@ -5,7 +5,8 @@ import { SharedCall } from "../core/shared-call.ts";
 import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Poller } from "../poller/poller.ts";
-import { storeFailures } from "./channels.ts";
+import { inboxMeasures } from "./inbox-status.ts";
+import type { Measure } from "./measure.ts";
 import {
   type BotStatus,
   type StatusSources,
@@ -13,6 +14,7 @@ import {
   sampleStore,
   statusOf,
 } from "./status.ts";
+import { diskMeasures, storeMeasures } from "./store-health.ts";
 
 export interface GaugeSources extends Omit<StatusSources, "isReady"> {
   readonly isStarted: () => boolean;
@@ -25,18 +27,23 @@ export interface GaugeSources extends Omit<StatusSources, "isReady"> {
 /** Time limit for the store, in ms. Prometheus aborts a scrape after ten seconds, and other scrapers abort sooner. */
 const STORE_TIMEOUT_MS = 2_000;
 
-/** Low free space refuses new events, but fails no transaction. */
-const transactionFailures = storeFailures.filter((reason) => reason !== "disk_low");
+/** A report of one scrape. */
+interface Scrape {
+  readonly status: BotStatus;
+  readonly disk: InboxMeasures["disk"];
+}
 
-/** A gauge with its value, or one value per label value. A gauge keeps its last value if the new one is `undefined`. */
-interface Row {
-  readonly name: string;
-  readonly help: string;
-  readonly label?: string;
-  readonly read: (
-    status: BotStatus,
-    disk: InboxMeasures["disk"],
-  ) => number | undefined | Readonly<Record<string, number>>;
+type Row = Measure<Scrape>;
+
+/** Lets the measures of a section read their part of the status. */
+function rowsIn<K extends keyof BotStatus>(
+  section: K,
+  measures: readonly Measure<BotStatus[K]>[],
+): Row[] {
+  return measures.map((measure) => ({
+    ...measure,
+    read: ({ status }) => measure.read(status[section]),
+  }));
 }
 
 /** Gauges computed for each scrape. Gauges that need the store are NaN while it does not respond. */
@@ -86,7 +93,7 @@ export class Gauges {
     const isReady = this.#sources.isStarted() && sample !== undefined;
     const status = statusOf(this.#sources, isReady, sample);
     for (const { row, gauge } of this.#gauges) {
-      const value = row.read(status, sample?.measures?.disk);
+      const value = row.read({ status, disk: sample?.measures?.disk });
       if (typeof value === "number") gauge.set(value);
       else if (row.label !== undefined) {
         for (const [key, one] of Object.entries(value ?? {})) gauge.set({ [row.label]: key }, one);
@@ -99,9 +106,11 @@ function rowsOf(sources: GaugeSources): Row[] {
   const { poller, inbox, client } = sources;
   return [
     ...botRows(sources),
+    ...rowsIn("inbox", inboxMeasures),
+    ...rowsIn("store", storeMeasures),
     ...(poller === undefined ? [] : logRows(sources, poller)),
-    ...(client.requests === undefined ? [] : budgetRows),
-    ...(inbox.capabilities.guardsDisk ? diskRows : []),
+    ...(client.requests === undefined ? [] : rowsIn("requests", budgetMeasures)),
+    ...(inbox.capabilities.guardsDisk ? [...fileRows, ...rowsIn("store", diskMeasures)] : []),
   ];
 }
 
@@ -112,37 +121,7 @@ function botRows(sources: GaugeSources): Row[] {
     {
       name: "ready",
       help: "1 while /readyz returns 200.",
-      read: ({ ready }) => Number(ready),
-    },
-    {
-      name: "store_up",
-      help: "1 if the store responded to this scrape in time.",
-      read: (status) => (status.inbox === undefined ? 0 : 1),
-    },
-    {
-      name: "store_failing",
-      help: "1 from a failed transaction until the next successful one.",
-      label: "reason",
-      read: ({ store: { failure } }) => {
-        const none = Object.fromEntries(transactionFailures.map((reason) => [reason, 0]));
-        return failure === undefined ? none : { ...none, [failure.reason]: 1 };
-      },
-    },
-    {
-      name: "events_pending",
-      help: "Events not handled yet, on all instances.",
-      read: (status) => status.inbox?.pending ?? Number.NaN,
-    },
-    {
-      name: "oldest_pending_age_seconds",
-      help: "Age of the oldest pending event; 0 if none.",
-      read: (status) =>
-        status.inbox === undefined ? Number.NaN : (status.inbox.oldestPendingAgeMs ?? 0) / 1000,
-    },
-    {
-      name: "dead_letters",
-      help: "Dead letters, on all instances.",
-      read: (status) => status.inbox?.deadLetters ?? Number.NaN,
+      read: ({ status }) => Number(status.ready),
     },
     {
       name: "handlers_running",
@@ -157,28 +136,28 @@ function botRows(sources: GaugeSources): Row[] {
     {
       name: "loop_guard_holding",
       help: "Conversations and posts in which the loop guard held back an event within its last window.",
-      read: ({ loopGuard }) => loopGuard?.holding ?? 0,
+      read: ({ status }) => status.loopGuard?.holding ?? 0,
     },
     {
       name: "last_delivery_timestamp_seconds",
       help: "Time of the last stored delivery, on any instance; 0 if none.",
-      read: ({ lastDeliveryAt }) => (lastDeliveryAt ?? 0) / 1000,
+      read: ({ status }) => (status.lastDeliveryAt ?? 0) / 1000,
     },
     {
       name: "instances",
       help: "Live instances.",
-      read: ({ instances }) => instances?.list.length ?? one,
+      read: ({ status }) => status.instances?.list.length ?? one,
     },
     {
       name: "clock_skew_seconds",
       help: "How far this machine's clock is ahead of the platform's Date header.",
-      read: ({ platform }) => (platform.clockSkewMs ?? Number.NaN) / 1000,
+      read: ({ status }) => (status.platform.clockSkewMs ?? Number.NaN) / 1000,
     },
     {
       name: "mode",
       help: "1 for the current mode.",
       label: "mode",
-      read: ({ mode }) => ({ auditing: 0, polling: 0, webhook: 0, [mode]: 1 }),
+      read: ({ status }) => ({ auditing: 0, polling: 0, webhook: 0, [status.mode]: 1 }),
     },
   ];
 }
@@ -192,18 +171,18 @@ function logRows(
     {
       name: "log_lag_seconds",
       help: "Time since the last complete read of the event log, or since startup if none.",
-      read: ({ at, log }) => (log?.lagMs ?? Math.max(0, at - startedAt)) / 1000,
+      read: ({ status: { at, log } }) => (log?.lagMs ?? Math.max(0, at - startedAt)) / 1000,
     },
     {
       name: "log_interval_seconds",
       help: "Interval between reads in the current mode.",
-      read: ({ mode }) =>
-        (mode === "polling" ? config.pollIntervalMs : config.auditIntervalMs) / 1000,
+      read: ({ status }) =>
+        (status.mode === "polling" ? config.pollIntervalMs : config.auditIntervalMs) / 1000,
     },
     {
       name: "log_readers",
       help: "Instances that read the event log: 1 or 0.",
-      read({ instances }) {
+      read({ status: { instances } }) {
         if (inbox.shared === undefined) return leads();
         if (instances === undefined) return Number.NaN;
         return instances.poller?.holder === undefined ? 0 : 1;
@@ -217,47 +196,37 @@ function logRows(
   ];
 }
 
-const budgetRows: readonly Row[] = [
+const budgetMeasures: readonly Measure<BotStatus["requests"]>[] = [
   {
     name: "request_budget_limit",
     help: "This instance's share of the requests per minute.",
-    read: ({ requests }) => requests?.perMinute ?? 0,
+    read: (requests) => requests?.perMinute ?? 0,
   },
   {
     name: "request_budget_left",
     help: "Requests that this instance may send now.",
-    read: ({ requests }) => requests?.left ?? 0,
+    read: (requests) => requests?.left ?? 0,
   },
   {
     name: "request_budget_waiting",
     help: "This instance's requests waiting for the budget.",
-    read: ({ requests }) => requests?.waiting ?? 0,
+    read: (requests) => requests?.waiting ?? 0,
   },
 ];
 
-const diskRows: readonly Row[] = [
+const fileRows: readonly Row[] = [
   {
     name: "store_file_lost",
     help: "1 while the inbox's files are not at their paths, so the bot stores nothing.",
-    read: ({ inboxProblem }) => (inboxProblem === undefined ? 0 : 1),
+    read: ({ status }) => (status.inboxProblem === undefined ? 0 : 1),
   },
   {
     name: "store_size_bytes",
     help: "Size of the database file and its WAL.",
     label: "file",
-    read: (_status, disk) => ({
+    read: ({ disk }) => ({
       database: disk?.database ?? Number.NaN,
       wal: disk?.wal ?? Number.NaN,
     }),
-  },
-  {
-    name: "store_disk_free_bytes",
-    help: "Free space on the inbox's disk.",
-    read: (_status, disk) => disk?.free ?? Number.NaN,
-  },
-  {
-    name: "store_disk_min_free_bytes",
-    help: "Free space below which new events are refused.",
-    read: (_status, disk) => disk?.minFree,
   },
 ];

@@ -11,9 +11,11 @@ import type { RestoreMark } from "../inbox/restore-mark.ts";
 import type { SharedReport } from "../inbox/shared.ts";
 import type { Mode } from "../poller/mode.ts";
 import type { Poller } from "../poller/poller.ts";
-import type { PollerStatus } from "../poller/snapshot.ts";
 import type { Receiver } from "../receiver/receive.ts";
 import { type CredentialsStatus, credentialsOf } from "./credentials.ts";
+import { type InboxStatus, inboxStatusOf } from "./inbox-status.ts";
+import { type InstancesStatus, instancesStatusOf } from "./instances-status.ts";
+import { type LogStatus, logStatusOf } from "./log-status.ts";
 import { diskStatusOf, type StoreHealth, type StoreStatus } from "./store-health.ts";
 import { type WebhookStatus, webhookStateOf } from "./webhook-status.ts";
 
@@ -98,29 +100,6 @@ export interface RestoredStatus {
   readonly readAt: number | undefined;
 }
 
-/** Position in the platform's event log. */
-export interface LogStatus
-  extends Pick<PollerStatus, "cursor" | "lastPollAt" | "lastPollError" | "readToEndAt"> {
-  /**
-   * Age of `readToEndAt` in ms. `undefined` until the end has been reached. The inbox then contains all earlier events
-   * in the log, except any that the platform inserted out of order, which the next audit finds. Normal values are at
-   * most the mode's interval plus the time for a read.
-   */
-  readonly lagMs: number | undefined;
-}
-
-/** Pending events and dead letters. */
-export interface InboxStatus {
-  /** Events not handled yet, including events waiting for a retry. */
-  readonly pending: number;
-  /** Time when the oldest pending event was received. */
-  readonly oldestPendingAt: number | undefined;
-  /** Age of the oldest pending event in ms. */
-  readonly oldestPendingAgeMs: number | undefined;
-  /** Events that are not handled unless an operator retries them. */
-  readonly deadLetters: number;
-}
-
 export interface StatusSources {
   readonly clock: Clock;
   /** The system clock, which signatures use. */
@@ -174,9 +153,7 @@ export function statusOf(
   const { clock, receiver, poller, inbox, client, restored, config } = sources;
   const { measures, shared } = sample ?? {};
   const at = clock.now();
-  const instances = shared && inbox.shared && instancesStatus(inbox.shared.id, shared, at);
-  const ageOf = (then: number | undefined) =>
-    then === undefined ? undefined : Math.max(0, at - then);
+  const instances = shared && inbox.shared && instancesStatusOf(inbox.shared.id, shared, at);
   const { mode, modeSince, modeReason, ...read } = poller?.status ?? {
     mode: "webhook" as const,
     modeSince: sources.startedAt,
@@ -196,13 +173,8 @@ export function statusOf(
     lastDeliveryAt,
     webhook: config.delivery === "polling" ? undefined : webhookStatus(sources, at, lastDeliveryAt),
     platform: platformStatus(sources),
-    log: "cursor" in read ? { ...read, lagMs: ageOf(read.readToEndAt) } : undefined,
-    inbox: measures && {
-      pending: measures.pending,
-      oldestPendingAt: measures.oldestPendingAt,
-      oldestPendingAgeMs: ageOf(measures.oldestPendingAt),
-      deadLetters: measures.dead,
-    },
+    log: "cursor" in read ? logStatusOf(read, at) : undefined,
+    inbox: measures && inboxStatusOf(measures, at),
     inboxProblem: inbox.problem?.message,
     store: { failure: sources.storeHealth.failure, disk: diskStatusOf(measures?.disk) },
     loopGuard: sources.loopGuard && { holding: sources.loopGuard.holding },
@@ -275,64 +247,4 @@ function writeField(name: string, value: unknown): unknown {
   if (typeof value === "number" && TIME.test(name)) return new Date(value).toISOString();
   if (Array.isArray(value)) return value.map((item) => writeField("", item));
   return typeof value === "object" && value !== null ? writeFields(value) : value;
-}
-
-/** A bot's instances that share a database. Times are as in {@link BotStatus}. */
-export interface InstancesStatus {
-  /** Id of the responding instance. */
-  readonly self: string;
-  /** Instances with a heartbeat in the last 15 seconds, oldest first. */
-  readonly list: readonly InstanceStatus[];
-  /** Lease on reading the event log. `undefined` if no instance has ever held it. */
-  readonly poller: PollerLease | undefined;
-  /** Number of events that became done, dead or discarded in the last 60 seconds, on all instances. */
-  readonly endedLastMinute: number;
-}
-
-/** An instance of a bot. Times are as in {@link BotStatus}. */
-export interface InstanceStatus {
-  /** Random id of the instance. */
-  readonly id: string;
-  /** The machine's host name. */
-  readonly host: string;
-  /** Process id. */
-  readonly pid: number;
-  /** Version of service-bot. */
-  readonly version: string;
-  /** Time when the instance started. */
-  readonly startedAt: number;
-  /** Time of the last heartbeat. Instances send one every 5 seconds. */
-  readonly seenAt: number;
-  /** Time when the instance last stored a delivery. `undefined` if it has stored none. */
-  readonly lastDeliveryAt: number | undefined;
-}
-
-/** Lease on reading the platform's event log for all instances. */
-export interface PollerLease {
-  /** Id of the instance reading the event log. `undefined` if there is none. */
-  readonly holder: string | undefined;
-  /** Increases each time another instance takes over. */
-  readonly term: number;
-  /** Time when another instance may take over, unless the lease is renewed. It is renewed every 5 seconds. */
-  readonly expiresAt: number | undefined;
-}
-
-/** @param at time of the report, on the bot's clock */
-function instancesStatus(self: string, report: SharedReport, at: number): InstancesStatus {
-  const { instances, poller, endedLastMinute } = report;
-  return {
-    self,
-    list: instances.map(({ id, host, pid, version, ...ago }) => ({
-      ...{ id, host, pid, version },
-      startedAt: at - ago.startedMsAgo,
-      seenAt: at - ago.seenMsAgo,
-      lastDeliveryAt: ago.deliveredMsAgo === undefined ? undefined : at - ago.deliveredMsAgo,
-    })),
-    poller: poller && {
-      holder: poller.holder,
-      term: poller.term,
-      expiresAt: poller.holder === undefined ? undefined : at + poller.expiresInMs,
-    },
-    endedLastMinute,
-  };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { InboxMeasures } from "../inbox/admin.ts";
-import { type StoreFailure, subscribe } from "./channels.ts";
+import { type StoreFailure, storeFailures, subscribe } from "./channels.ts";
+import type { Measure } from "./measure.ts";
 
 /** The store of this instance. Times are as in `BotStatus`. */
 export interface StoreStatus {
@@ -80,3 +81,32 @@ export function diskStatusOf(disk: InboxMeasures["disk"]): DiskStatus | undefine
   const { free: freeBytes, minFree: minFreeBytes } = disk;
   return { isLow: freeBytes !== undefined && freeBytes < minFreeBytes, freeBytes, minFreeBytes };
 }
+
+/** Low free space refuses new events, but fails no transaction. */
+const transactionFailures = storeFailures.filter((reason) => reason !== "disk_low");
+
+export const storeMeasures: readonly Measure<StoreStatus>[] = [
+  {
+    name: "store_failing",
+    help: "1 from a failed transaction until the next successful one.",
+    label: "reason",
+    read: ({ failure }) => {
+      const none = Object.fromEntries(transactionFailures.map((reason) => [reason, 0]));
+      return failure === undefined ? none : { ...none, [failure.reason]: 1 };
+    },
+  },
+];
+
+/** Measures of a store that guards the disk. */
+export const diskMeasures: readonly Measure<StoreStatus>[] = [
+  {
+    name: "store_disk_free_bytes",
+    help: "Free space on the inbox's disk.",
+    read: ({ disk }) => disk?.freeBytes ?? Number.NaN,
+  },
+  {
+    name: "store_disk_min_free_bytes",
+    help: "Free space below which new events are refused.",
+    read: ({ disk }) => disk?.minFreeBytes,
+  },
+];
