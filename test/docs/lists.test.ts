@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { describe as describeName, type Member, nameIn } from "../../scripts/reference/describe.ts";
@@ -91,6 +91,28 @@ test("the flags of the scaffolder are those that it takes, on the page and in --
     section("docs/reference/command-line.md", "## create-bot.js").split("| exit code |")[0] ?? "";
   expect(unique(firstCells(table, /`(--[a-z-]+)/g))).toEqual(taken);
   expect(flagsIn(help)).toEqual(taken);
+});
+
+describe("the table of changes in CONTRIBUTING.md", () => {
+  const changes = rows(
+    read("CONTRIBUTING.md").split("| to change | edit |")[1]?.split("\n\n")[0] ?? "",
+  );
+  /** Paths are below src/, or begin with another folder. */
+  const exists = (path: string) =>
+    existsSync(join(root, "src", path)) || existsSync(join(root, path));
+
+  test.each(changes.slice(1))("names paths that exist for %s", (_change, edit = "") => {
+    const paths = [...edit.matchAll(/`([^` ]+)`/g)].map(([, path = ""]) => path);
+    expect(paths.length).toBeGreaterThan(0);
+    expect(paths.filter((path) => !exists(path))).toEqual([]);
+  });
+
+  test("has a row for the changes that touch several places", () => {
+    const named = changes.map(([change]) => change);
+    expect(named).toContain("an optional field of an event");
+    expect(named).toContain("a measure in status and metrics");
+    expect(named).toContain("a report of `service-bot inbox`");
+  });
 });
 
 test("the scripts of package.json are in CONTRIBUTING.md, and no other but a bot's", () => {
