@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Bot, type Context, GiveUp, Router } from "../../src/index.ts";
-import { World } from "../promises/world.ts";
 import { listenTo } from "../support/channels.ts";
 import { unreadable } from "../support/unreadable.ts";
+import { World } from "../support/world/world.ts";
 
 /** Shorter than a lease, for which a run without an outcome would wait. */
 const RETRY = { baseMs: 100, maxMs: 100, factor: 1 };

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { number, object } from "zod";
 import type { Bot, BotOptions } from "../../src/index.ts";
 import { gate } from "../dispatcher/harness.ts";
-import { World } from "../promises/world.ts";
 import { listenTo } from "../support/channels.ts";
 import { watchRuns } from "../support/statements.ts";
+import { World } from "../support/world/world.ts";
 
 const Count = object({ count: number().default(0) });
 type Counted = { count: number };

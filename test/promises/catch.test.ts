@@ -2,8 +2,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type Bot, type BotOptions, GiveUp, Router } from "../../src/index.ts";
-import { type Failpoint, killAt } from "./failpoints.ts";
-import { World } from "./world.ts";
+import type { Failpoint } from "../support/world/failpoints.ts";
+import { Kill } from "../support/world/kill.ts";
+import { World } from "../support/world/world.ts";
 
 const broken = (): never => {
   throw new Error("the handler is broken");
@@ -204,11 +205,10 @@ const points: readonly Failpoint[] = [
 describe("a bot that is killed in bot.catch", () => {
   test.each(points)("%s says it once all the same, and the event is a dead letter", async (at) => {
     const world = new World();
-    const kill = killAt(world, at, 2);
-    const bot = await world.startBot(apologise, { maxAttempts: 1, fetch: kill.fetch });
+    const kill = new Kill(world, at, 2);
+    const bot = await kill.startBot(apologise, { maxAttempts: 1 });
     await world.deliver(bot, world.write("ada", "hello"));
-    for (let n = 0; !kill.isDone() && n < 1_000; n++) await turn();
-    world.file = kill.bury();
+    await kill.happens();
     const next = await world.startBot(apologise, { maxAttempts: 1 });
     await world.settle(next);
     expect(world.sentTo("ada")).toEqual(["I begin.", "Sorry."]);

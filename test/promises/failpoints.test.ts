@@ -1,9 +1,9 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { number, object } from "zod";
 import type { Bot } from "../../src/index.ts";
-import { failpoints, killAt, timerFailpoints } from "./failpoints.ts";
-import { World } from "./world.ts";
+import { failpoints, timerFailpoints } from "../support/world/failpoints.ts";
+import { Kill } from "../support/world/kill.ts";
+import { World } from "../support/world/world.ts";
 
 const answerTwice = (bot: Bot) =>
   void bot.on("dm.message", async (ctx) => {
@@ -24,23 +24,19 @@ test.each(cases)(
   "a bot killed $at, hit $hit, loses nothing and says nothing twice",
   async ({ at, hit }) => {
     const world = new World();
-    const kill = killAt(world, at, hit);
+    const kill = new Kill(world, at, hit);
     const events = [
       world.write("ada", "hello"),
       world.write("ben", "hi"),
       world.write("ada", "twins"),
     ];
-    const bot = await world.startBot(answerTwice, { fetch: kill.fetch });
+    const bot = await kill.startBot(answerTwice);
     const acknowledged = new Set<string>();
     for (const event of events) {
       const status = await world.deliver(bot, event);
       if (status === 200) acknowledged.add(event.id);
     }
-    for (let n = 0; !kill.isDone() && n < 1_000; n++) {
-      await turn();
-      if (n % 100 === 99) await world.clock.advance(250);
-    }
-    world.file = kill.bury();
+    await kill.happens();
     const next = await world.startBot(answerTwice);
     // The platform retries only deliveries without an acknowledgement.
     const missing = events.filter(({ id }) => !acknowledged.has(id));
@@ -54,12 +50,11 @@ test.each(cases)(
 
 test("a bot killed after the platform got its answer continues at once after a restart", async () => {
   const world = new World();
-  const kill = killAt(world, "after answer", 1);
+  const kill = new Kill(world, "after answer", 1);
   const event = world.write("ada", "hello");
-  const bot = await world.startBot(answerTwice, { fetch: kill.fetch });
+  const bot = await kill.startBot(answerTwice);
   await world.deliver(bot, event);
-  while (!kill.isDone()) await turn();
-  world.file = kill.bury();
+  await kill.happens();
   const next = await world.startBot(answerTwice);
   await world.settle(next);
   expect(world.sentTo("ada")).toEqual(["1: hello", "2: hello"]);
@@ -81,13 +76,12 @@ test.each(arrivals)(
   async ({ at, hit }) => {
     const world = new World();
     const polling = { delivery: "polling", startFrom: "oldest" } as const;
-    const kill = killAt(world, at, hit);
+    const kill = new Kill(world, at, hit);
     for (const text of ["hello", "twins"]) world.write("ada", text);
     // The cursor never passes events younger than a minute.
     await world.clock.advance(120_000);
-    await world.startBot(answerTwice, { ...polling, fetch: kill.fetch });
-    for (let n = 0; !kill.isDone() && n < 20; n++) await world.clock.advance(1_000);
-    world.file = kill.bury();
+    await kill.startBot(answerTwice, polling);
+    await kill.happens(() => 1_000);
     const next = await world.startBot(answerTwice, polling);
     await world.clock.advance(10_000);
     await world.settle(next);
@@ -135,20 +129,16 @@ test.each(timerCases)(
   "a bot killed $at, hit $hit, counts each message once and fires each timer once",
   async ({ at, hit }) => {
     const world = new World();
-    const kill = killAt(world, at, hit);
+    const kill = new Kill(world, at, hit);
     const texts = [["ada", "one"] as const, ["ben", "two"] as const, ["ada", "three"] as const];
     const events = texts.map(([person, text]) => world.write(person, text));
-    const bot = await world.startBot(countAndRemind, { ...counting, fetch: kill.fetch });
+    const bot = await kill.startBot(countAndRemind, counting);
     const acknowledged = new Set<string>();
     for (const event of events) {
       const status = await world.deliver(bot, event);
       if (status === 200) acknowledged.add(event.id);
     }
-    for (let n = 0; !kill.isDone() && n < 1_000; n++) {
-      await turn();
-      if (n % 100 === 99) await world.clock.advance(n < 300 ? 250 : 200_000);
-    }
-    world.file = kill.bury();
+    await kill.happens((moves) => (moves < 3 ? 250 : 200_000));
     const next = await world.startBot(countAndRemind, counting);
     for (const event of events.filter(({ id }) => !acknowledged.has(id))) {
       expect(await world.deliver(next, event)).toBe(200);

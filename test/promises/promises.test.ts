@@ -6,8 +6,8 @@ import type { Bot } from "../../src/index.ts";
 import { markFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
 import { watchSyncs } from "../support/watched-syncs.ts";
-import { watchFailpoints } from "./failpoints.ts";
-import { World } from "./world.ts";
+import { watchFailpoints } from "../support/world/failpoints.ts";
+import { World } from "../support/world/world.ts";
 
 const LEASE_MS = 30_000;
 const MINUTE_MS = 60_000;

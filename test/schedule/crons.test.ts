@@ -4,10 +4,10 @@ import { CronPattern } from "../faces/core.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { type CronJob, Crons, DueMoments, Schedule } from "../faces/schedule.ts";
 import { ManualClock } from "../faces/testing.ts";
-import { World } from "../promises/world.ts";
 import { effects, timer } from "../support/effects.ts";
 import { message } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
+import { World } from "../support/world/world.ts";
 
 const START = Date.parse("2026-11-23T08:59:57.400Z");
 

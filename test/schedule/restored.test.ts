@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
 import { RESTORED, writeRestoreMark } from "../faces/inbox.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
-import { World } from "../promises/world.ts";
+import { World } from "../support/world/world.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -5,8 +5,8 @@ import type { Bot } from "../../src/index.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { DueTimers } from "../faces/schedule.ts";
 import { ManualClock } from "../faces/testing.ts";
-import { World } from "../promises/world.ts";
 import { logSink } from "../support/log.ts";
+import { World } from "../support/world/world.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { Bot, type Context } from "../../../src/index.ts";
 import { SAMPLE_PICTURE } from "../../faces/files.ts";
-import { watchFailpoints } from "../../promises/failpoints.ts";
+import { watchFailpoints } from "../../support/world/failpoints.ts";
 import { answerTo, behaviourOf, commentOn } from "./behaviours.ts";
 import { limitFile } from "./file-limit.ts";
 import { keepJournal, limitDatabaseTime } from "./journal.ts";

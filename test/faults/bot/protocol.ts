@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { Failpoint } from "../../promises/failpoints.ts";
+import type { Failpoint } from "../../support/world/failpoints.ts";
 
 /** Settings of the bot under test, passed as JSON in one environment variable. Times are in ms. */
 export interface BotSettings {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { failpoints as inBot } from "../../promises/failpoints.ts";
+import { failpoints as inBot } from "../../support/world/failpoints.ts";
 import { onOneBot, type Stage } from "../driver/fault.ts";
 import type { Scenario } from "../scenario.ts";
 

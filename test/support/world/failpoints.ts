@@ -1,8 +1,6 @@
 import Sqlite from "better-sqlite3";
-import { onTestFinished } from "vitest";
-import type { Fetch } from "../faces/client.ts";
-import { SqliteInbox } from "../faces/inbox-sqlite.ts";
-import type { World } from "./world.ts";
+import type { Fetch } from "../../faces/client.ts";
+import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 
 /** Points in the life of an event. The state on disk differs between any two of them. */
 export const failpoints = [
@@ -35,6 +33,8 @@ const METHODS = {
 } as const satisfies Readonly<Record<string, readonly (keyof SqliteInbox)[]>>;
 
 export interface FailpointWatch {
+  /** Inboxes that have passed a failpoint. */
+  readonly inboxes: ReadonlySet<SqliteInbox>;
   watchFetch(fetch: Fetch): Fetch;
   remove(): void;
 }
@@ -49,11 +49,13 @@ export function watchFailpoints(pass: (at: Failpoint) => void): FailpointWatch {
     "complete",
     "fire",
   ];
+  const inboxes = new Set<SqliteInbox>();
   const removals = names.flatMap((name) =>
-    METHODS[name].map((method) => encloseMethod(name, method, pass)),
+    METHODS[name].map((method) => encloseMethod(name, method, pass, inboxes)),
   );
   removals.push(encloseCommit(pass));
   return {
+    inboxes,
     watchFetch: (fetch) => async (url, init) => {
       const isWrite = init.method === "POST";
       if (isWrite) pass("before send");
@@ -71,6 +73,7 @@ function encloseMethod(
   name: keyof typeof METHODS,
   method: keyof SqliteInbox,
   pass: (at: Failpoint) => void,
+  inboxes: Set<SqliteInbox>,
 ): () => void {
   // The arguments are only passed on, so methods with different signatures can share this type.
   const prototype: Record<string, (...given: unknown[]) => Promise<unknown>> =
@@ -78,6 +81,7 @@ function encloseMethod(
   const original = prototype[method];
   if (original === undefined) throw new Error(`the inbox has no method ${method}`);
   prototype[method] = async function enclosed(this: SqliteInbox, ...given) {
+    inboxes.add(this);
     pass(`before ${name}`);
     const result = await original.apply(this, given);
     if (!isEmpty(result)) pass(`after ${name}`);
@@ -105,39 +109,4 @@ function encloseCommit(pass: (at: Failpoint) => void): () => void {
   return () => {
     Sqlite.prototype.exec = exec;
   };
-}
-
-export interface Kill {
-  /** Pass this `fetch` to the bot to kill. */
-  readonly fetch: Fetch;
-  readonly isDone: () => boolean;
-  /**
-   * Removes the failpoints, and returns the path of the inbox's copy. @throws {Error} if the bot never reached the
-   * failpoint
-   */
-  readonly bury: () => string;
-}
-
-/**
- * Kills a bot at a failpoint without a separate process. When the bot reaches the failpoint, the inbox is copied as it
- * is on disk, and every later request and write by the bot fails.
- */
-export function killAt(world: World, at: Failpoint, hit: number): Kill {
-  let passes = 0;
-  let copy: string | undefined;
-  const watch = watchFailpoints((passed) => {
-    if (passed === at && copy === undefined && ++passes === hit) copy = world.copyInbox();
-    if (copy !== undefined) throw new Error("killed");
-  });
-  onTestFinished(watch.remove);
-  const fetch = watch.watchFetch(async (url, init) => {
-    if (copy !== undefined) throw new Error("killed");
-    return await world.fetch(url, init);
-  });
-  const bury = () => {
-    watch.remove();
-    if (copy === undefined) throw new Error(`the bot never passed "${at}" ${hit} times`);
-    return copy;
-  };
-  return { fetch, isDone: () => copy !== undefined, bury };
 }
