@@ -3,9 +3,8 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Bot, BotStatus } from "../src/index.ts";
-import { dm, World } from "./metrics/world.ts";
-import { logSink } from "./support/log.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
+import { dm, LogWorld } from "./support/world/log-world.ts";
 
 const API_KEY = "sbk_0123456789abcdef";
 const SECRETS = ["whsec_0123456789abcnew", "whsec_0123456789abcold"] as const;
@@ -18,7 +17,7 @@ const answering =
 
 describe("the platform", () => {
   test("shows the rejected token with the status of the response, until the token is accepted", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const bot = await world.start();
     world.answer = answering(401);
     await world.clock.advance(AUDIT);
@@ -37,7 +36,7 @@ describe("the platform", () => {
   });
 
   test("shows an outage with its error, and a requested pause with its end", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const bot = await world.start();
     world.answer = () => Promise.reject(new Error("socket hang up"));
     for (let n = 0; n < 5; n++) await bot.client.me().catch(() => undefined);
@@ -47,7 +46,7 @@ describe("the platform", () => {
   });
 
   test("shows a quota that is used up, with its operation", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const bot = await world.start();
     world.answer = answering(429, "QUOTA_EXCEEDED");
     await bot.client.posts.create({ text: "hi" }).catch(() => undefined);
@@ -57,7 +56,7 @@ describe("the platform", () => {
   });
 
   test("shows how far the clock is off", async () => {
-    const world = new World();
+    const world = new LogWorld();
     world.platformAheadMs = 412_000;
     const bot = await world.start();
     expect((await bot.status()).platform.clockSkewMs).toBe(-412_000);
@@ -68,20 +67,20 @@ const webhookOf = async (bot: Bot): Promise<BotStatus["webhook"]> => (await bot.
 
 describe("the webhook", () => {
   test("is unknown until a delivery arrives, works then, and names the secret that signed it", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const bot = await world.start({ webhookSecret: SECRETS });
     expect(await webhookOf(bot)).toMatchObject({ state: "unknown", secretEnd: undefined });
-    await world.deliver(bot, [dm("1")], SECRETS[1]);
+    await world.deliver(bot, [dm("1")], { secret: SECRETS[1] });
     expect(await webhookOf(bot)).toMatchObject({ state: "working", secretEnd: "cold" });
-    await world.deliver(bot, [dm("2")], SECRETS[0]);
+    await world.deliver(bot, [dm("2")], { secret: SECRETS[0] });
     expect(await webhookOf(bot)).toMatchObject({ state: "working", secretEnd: "cnew" });
   });
 
   test("is silent while the bot polls, and works again once deliveries return", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const bot = await world.start();
     await world.deliver(bot, [dm("1")]);
-    for (const id of ["1", "2"]) world.log.add(id);
+    for (const id of ["1", "2"]) world.events.add(id);
     await world.clock.advance(AUDIT + 8_000);
     expect(await webhookOf(bot)).toMatchObject({
       state: "silent",
@@ -92,7 +91,7 @@ describe("the webhook", () => {
   });
 
   test("is unknown while neither deliveries nor the event log say anything", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const bot = await world.start();
     await world.deliver(bot, [dm("1")]);
     world.answer = answering(503);
@@ -108,7 +107,7 @@ describe("the webhook", () => {
   });
 
   test("is unknown after a restart during an outage, until a delivery arrives", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const kept = inFolder(temporaryFolder());
     const before = await world.start(kept);
     await world.deliver(before, [dm("1")]);
@@ -123,9 +122,9 @@ describe("the webhook", () => {
   });
 
   test("counts the refused deliveries since the last stored one", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const bot = await world.start();
-    for (const _ of [1, 2]) await world.deliver(bot, [dm("1")], "whsec_of_another");
+    for (const _ of [1, 2]) await world.deliver(bot, [dm("1")], { secret: "whsec_of_another" });
     expect(await webhookOf(bot)).toMatchObject({
       refused: 2,
       lastRefusal: { at: world.clock.now(), status: 401, code: "SIGNATURE_MISMATCH" },
@@ -135,7 +134,7 @@ describe("the webhook", () => {
   });
 
   test("is absent from a bot that only polls, and never judged without the log", async () => {
-    const world = new World();
+    const world = new LogWorld();
     expect(await webhookOf(await world.start({ delivery: "polling" }))).toBeUndefined();
     const bot = await world.start({ delivery: "webhook" });
     await world.deliver(bot, [dm("1")]);
@@ -150,7 +149,7 @@ const inFolder = (folder: string) => ({ databaseUrl: `file:${join(folder, "bot.d
 
 describe("the store", () => {
   test("shows a disk that is nearly full, and what the bot keeps free", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const options = { ...inFolder(temporaryFolder()), minFreeBytes: Number.MAX_SAFE_INTEGER };
     const bot = await world.start(options);
     expect(await world.deliver(bot, [dm("1")])).toBe(503);
@@ -165,7 +164,7 @@ describe("the store", () => {
   });
 
   test("shows a failed transaction until one succeeds", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const folder = temporaryFolder();
     const bot = await world.start(inFolder(folder));
     const other = new Sqlite(join(folder, "bot.db"));
@@ -181,7 +180,7 @@ describe("the store", () => {
 });
 
 test("a lost file of the inbox is shown until it is back, even if nothing is stored then", async () => {
-  const world = new World();
+  const world = new LogWorld();
   const folder = temporaryFolder();
   const bot = await world.start({ ...inFolder(folder), delivery: "webhook" });
   const file = join(folder, "bot.db");
@@ -200,7 +199,7 @@ test("a lost file of the inbox is shown until it is back, even if nothing is sto
 
 describe("the last delivery", () => {
   test("is known after a restart, even if it had only repeated events", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const options = inFolder(temporaryFolder());
     const bot = await world.start(options);
     await world.deliver(bot, [dm("1")]);
@@ -213,7 +212,7 @@ describe("the last delivery", () => {
   });
 
   test("is known after a crash", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const [folder, copy] = [temporaryFolder(), temporaryFolder()];
     const bot = await world.start(inFolder(folder));
     const at = world.clock.now();
@@ -226,7 +225,7 @@ describe("the last delivery", () => {
   });
 
   test("costs a write every ten seconds at most, and none without deliveries", async () => {
-    const world = new World();
+    const world = new LogWorld();
     const folder = temporaryFolder();
     const bot = await world.start({ ...inFolder(folder), delivery: "webhook" });
     await world.clock.advance(60_000);
@@ -245,18 +244,13 @@ describe("the last delivery", () => {
 
 describe("the credentials", () => {
   test("are shown by their last four characters in the status and in the ready line", async () => {
-    const world = new World();
-    const sink = logSink([]);
-    const bot = await world.start({
-      apiKey: API_KEY,
-      webhookSecret: SECRETS,
-      logger: sink.log,
-    });
+    const world = new LogWorld();
+    const bot = await world.start({ apiKey: API_KEY, webhookSecret: SECRETS });
     const credentials = { apiKeyEnd: "cdef", webhookSecretEnds: ["cnew", "cold"] };
     expect((await bot.status()).credentials).toEqual(credentials);
-    expect(sink.records.find(({ msg }) => msg === "ready")).toMatchObject(credentials);
+    expect(world.log.records.find(({ msg }) => msg === "ready")).toMatchObject(credentials);
     for (const secret of [API_KEY, ...SECRETS]) {
-      expect(sink.text()).not.toContain(secret.slice(-6));
+      expect(world.log.text()).not.toContain(secret.slice(-6));
     }
   });
 });

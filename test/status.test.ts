@@ -1,73 +1,22 @@
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions, type BotStatus, RetryLater } from "../src/index.ts";
-import { SIGNATURE_HEADER, sign } from "./faces/signature.ts";
-import { ManualClock } from "./faces/testing.ts";
-import { FakeLog } from "./poller/fake-log.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Bot, type BotStatus, RetryLater } from "../src/index.ts";
 import { PassingTime } from "./support/passing-time.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
+import { API_KEY } from "./support/world/in-process.ts";
+import { dm, LogWorld } from "./support/world/log-world.ts";
 
 const START = 1_800_000_000_000;
 const POLL = 4_000;
 const AUDIT = 60_000;
-const SECRET = "whsec_of_this_test";
 
-let clock: ManualClock;
-let log: FakeLog;
-/** Replaces the response of the platform's event log. */
-let refusal: (() => Response) | undefined;
+let world: LogWorld;
 
 beforeEach(() => {
-  clock = new ManualClock(START);
-  log = new FakeLog(clock);
-  refusal = undefined;
+  world = new LogWorld({ bots: { random: () => 0, requestRetries: 2 } });
 });
 
-const readLog = async (url: string): Promise<Response> => {
-  if (refusal !== undefined) return refusal();
-  const since = new URL(url).searchParams.get("since");
-  const { events, cursor } = await log.events(since === null ? {} : { since });
-  return Response.json(
-    { events, cursor },
-    { headers: { date: new Date(clock.now()).toUTCString() } },
-  );
-};
-
-async function start(
-  options: BotOptions = {},
-  register: (bot: Bot) => void = () => undefined,
-): Promise<Bot> {
-  const bot = new Bot({
-    env: {},
-    baseUrl: "http://platform.test",
-    apiKey: API_KEY,
-    webhookSecret: SECRET,
-    databaseUrl: "file::memory:",
-    logLevel: "silent",
-    fetch: readLog,
-    clock,
-    random: () => 0,
-    ...options,
-  });
-  register(bot);
-  await bot.start({ listen: false });
-  onTestFinished(() => bot.stop());
-  await clock.advance(0);
-  return bot;
-}
-
-async function deliver(bot: Bot, ids: readonly string[], secret = SECRET): Promise<number> {
-  const from = { userId: "u", username: "ada", name: "Ada" };
-  const payload = { conversationId: "c1", from, excerpt: "hi" };
-  const events = ids.map((id) => ({ id, type: "dm.message", payload, createdAt: "" }));
-  const body = JSON.stringify({ events });
-  const headers = { [SIGNATURE_HEADER]: sign(body, secret, clock.now() / 1000) };
-  const request = new Request("http://bot.test/webhook", { method: "POST", body, headers });
-  const { status } = await bot.handle(request);
-  await clock.advance(0);
-  return status;
-}
-
-const API_KEY = "for-tests-only";
+const refusal = (status: number, code: string, message: string) => () =>
+  Response.json({ error: { code, message } }, { status });
 
 const ask = (bot: Bot, query = "?verbose", token = API_KEY) =>
   bot.handle(
@@ -82,7 +31,7 @@ describe("bot.status()", () => {
   });
 
   test("of a bot that has just started names the start as the reason of its mode", async () => {
-    expect(await (await start()).status()).toEqual({
+    expect(await (await world.start()).status()).toEqual({
       at: START,
       ready: true,
       mode: "auditing",
@@ -121,24 +70,24 @@ describe("bot.status()", () => {
   });
 
   test("dates the last delivery that was stored, repeats included, and none that was refused", async () => {
-    const bot = await start();
-    await clock.advance(1_000);
-    expect(await deliver(bot, ["1"])).toBe(200);
+    const bot = await world.start();
+    await world.clock.advance(1_000);
+    expect(await world.deliver(bot, dm("1"))).toBe(200);
     expect((await bot.status()).lastDeliveryAt).toBe(START + 1_000);
-    await clock.advance(1_000);
-    expect(await deliver(bot, ["2"], "whsec_of_another")).toBe(401);
+    await world.clock.advance(1_000);
+    expect(await world.deliver(bot, dm("2"), { secret: "whsec_of_another" })).toBe(401);
     expect((await bot.status()).lastDeliveryAt).toBe(START + 1_000);
-    expect(await deliver(bot, ["1"])).toBe(200);
+    expect(await world.deliver(bot, dm("1"))).toBe(200);
     expect((await bot.status()).lastDeliveryAt).toBe(START + 2_000);
   });
 
   test("reports each switch with its time and its reason", async () => {
-    const bot = await start();
-    await deliver(bot, ["1"]);
-    log.add("1");
-    log.add("2");
+    const bot = await world.start();
+    await world.deliver(bot, dm("1"));
+    world.events.add("1");
+    world.events.add("2");
     // The audit finds the overdue event, but gives the webhook a little more time.
-    await clock.advance(AUDIT + 2 * POLL);
+    await world.clock.advance(AUDIT + 2 * POLL);
     const polling = await bot.status();
     expect(polling).toMatchObject({
       mode: "polling",
@@ -146,51 +95,51 @@ describe("bot.status()", () => {
     });
     expect(polling.modeSince).toBeGreaterThanOrEqual(START + AUDIT);
     expect(polling.modeSince).toBeLessThanOrEqual(START + AUDIT + 2 * POLL);
-    await deliver(bot, ["2"]);
-    await clock.advance(2 * POLL);
+    await world.deliver(bot, dm("2"));
+    await world.clock.advance(2 * POLL);
     const back = await bot.status();
     expect(back).toMatchObject({
       mode: "auditing",
       modeReason: "webhook deliveries have resumed",
     });
     expect(back.modeSince).toBeGreaterThan(polling.modeSince);
-    expect(back.modeSince).toBeLessThanOrEqual(clock.now());
+    expect(back.modeSince).toBeLessThanOrEqual(world.clock.now());
   });
 
   test("shows the stored cursor, which stays behind what is younger than a minute", async () => {
-    const bot = await start();
-    log.add("7");
-    await clock.advance(AUDIT - 1);
-    log.add("8");
-    await clock.advance(1);
+    const bot = await world.start();
+    world.events.add("7");
+    await world.clock.advance(AUDIT - 1);
+    world.events.add("8");
+    await world.clock.advance(1);
     expect((await bot.status()).log?.cursor).toBe("0");
     // While polling, the bot rereads recent events at every audit interval.
-    await clock.advance(AUDIT + 2 * POLL);
+    await world.clock.advance(AUDIT + 2 * POLL);
     expect((await bot.status()).log?.cursor).toBe("8");
   });
 
   test("lets the lag grow while the log cannot be read, with the code of the reason", async () => {
-    const bot = await start({ delivery: "polling" });
-    await clock.advance(POLL);
+    const bot = await world.start({ delivery: "polling" });
+    await world.clock.advance(POLL);
     expect((await bot.status()).log).toMatchObject({ readToEndAt: START + POLL, lagMs: 0 });
-    refusal = () => Response.json({ error: { code: "FORBIDDEN", message: "no" } }, { status: 403 });
-    await clock.advance(POLL + 1_000);
+    world.answer = refusal(403, "FORBIDDEN", "no");
+    await world.clock.advance(POLL + 1_000);
     expect((await bot.status()).log).toMatchObject({
       lastPollAt: START + 2 * POLL,
       lastPollError: { code: "API_ERROR", status: 403 },
       readToEndAt: START + POLL,
       lagMs: POLL + 1_000,
     });
-    refusal = undefined;
-    await clock.advance(300_000);
+    world.answer = undefined;
+    await world.clock.advance(300_000);
     const { lastPollError, lagMs } = (await bot.status()).log ?? {};
     expect(lastPollError).toBeUndefined();
     expect(lagMs).toBeLessThan(POLL);
   });
 
   test("has no log with DELIVERY=webhook, and never changes its mode", async () => {
-    const bot = await start({ delivery: "webhook" });
-    await clock.advance(AUDIT);
+    const bot = await world.start({ delivery: "webhook" });
+    await world.clock.advance(AUDIT);
     expect(await bot.status()).toMatchObject({
       at: START + AUDIT,
       mode: "webhook",
@@ -201,7 +150,7 @@ describe("bot.status()", () => {
   });
 
   test("polls from the start with DELIVERY=polling", async () => {
-    expect(await (await start({ delivery: "polling" })).status()).toMatchObject({
+    expect(await (await world.start({ delivery: "polling" })).status()).toMatchObject({
       mode: "polling",
       modeSince: START,
       modeReason: "DELIVERY=polling",
@@ -209,18 +158,18 @@ describe("bot.status()", () => {
   });
 
   test("counts what waits, with the age of the oldest, and what has died", async () => {
-    const bot = await start({ delivery: "webhook", maxAttempts: 1 }, (b) => {
+    const bot = await world.start({ delivery: "webhook", maxAttempts: 1 }, (b) => {
       b.on("dm.message", (ctx) => {
         if (ctx.event.id === "1") throw new Error("boom");
         throw new RetryLater(600_000, "later", { counts: false });
       });
     });
-    await deliver(bot, ["1"]);
+    await world.deliver(bot, dm("1"));
     await bot.idle();
-    await clock.advance(1_000);
-    await deliver(bot, ["2"]);
-    await clock.advance(5_000);
-    await deliver(bot, ["3"]);
+    await world.clock.advance(1_000);
+    await world.deliver(bot, dm("2"));
+    await world.clock.advance(5_000);
+    await world.deliver(bot, dm("3"));
     expect((await bot.status()).inbox).toEqual({
       pending: 2,
       oldestPendingAt: START + 1_000,
@@ -230,7 +179,7 @@ describe("bot.status()", () => {
   });
 
   test("is there also when the store does not answer", async () => {
-    const bot = await start();
+    const bot = await world.start();
     await bot.stop();
     expect(await bot.status()).toMatchObject({
       ready: false,
@@ -243,7 +192,7 @@ describe("bot.status()", () => {
 
 describe("the budget of requests", () => {
   test("is in the status, with what is left of it", async () => {
-    const bot = await start({ maxRequestsPerMinute: 20 });
+    const bot = await world.start({ maxRequestsPerMinute: 20 });
     // One request reads the position in the log, and one is the first poll.
     const requests = { perMinute: 20, left: 18, waiting: 0 };
     expect((await bot.status()).requests).toEqual(requests);
@@ -253,8 +202,8 @@ describe("the budget of requests", () => {
 
 describe("/readyz?verbose", () => {
   test("is the status with times in ISO 8601, and null for what is not known", async () => {
-    const bot = await start();
-    await clock.advance(1_500);
+    const bot = await world.start();
+    await world.clock.advance(1_500);
     const answer = await ask(bot);
     expect(answer.status).toBe(200);
     const status = await bot.status();
@@ -273,7 +222,7 @@ describe("/readyz?verbose", () => {
 
   test("has every field of the status in every state", async () => {
     for (const delivery of ["auto", "webhook"] as const) {
-      const bot = await start({ delivery });
+      const bot = await world.start({ delivery });
       const written = (await (await ask(bot)).json()) as Record<string, unknown>;
       expect(Object.keys(written)).toEqual(Object.keys(await bot.status()));
     }
@@ -281,14 +230,14 @@ describe("/readyz?verbose", () => {
 
   test("reports the status and the code of a failed read, and not the platform's message", async () => {
     const words = "ada wrote: see you at nine";
-    refusal = () => Response.json({ error: { code: words, message: words } }, { status: 500 });
-    const text = await (await ask(await start())).text();
+    world.answer = refusal(500, words, words);
+    const text = await (await ask(await world.start())).text();
     expect(JSON.parse(text).log.lastPollError).toEqual({ code: "API_ERROR", status: 500 });
     expect(text).not.toContain("ada");
   });
 
   test("is 503 with the same content once the bot stops; /readyz alone stays short", async () => {
-    const bot = await start({ delivery: "webhook" });
+    const bot = await world.start({ delivery: "webhook" });
     expect(await (await ask(bot, "")).json()).toEqual({ status: "ready" });
     await bot.stop();
     const answer = await ask(bot);
@@ -301,18 +250,18 @@ describe("/readyz?verbose", () => {
 
 describe("what /readyz costs", () => {
   test("a thousand askers at once make one report, which is kept for a second", async () => {
-    const bot = await start();
+    const bot = await world.start();
     const told = async () => ((await (await ask(bot)).json()) as { at: string }).at;
     const first = await Promise.all(Array.from({ length: 1_000 }, told));
     expect(new Set(first)).toEqual(new Set([new Date(START).toISOString()]));
-    await clock.advance(999);
+    await world.clock.advance(999);
     expect(await told()).toBe(first[0]);
-    await clock.advance(1);
+    await world.clock.advance(1);
     expect(await told()).toBe(new Date(START + 1_000).toISOString());
   });
 
   test("without the bot's token, the response is that of /readyz, with a remedy", async () => {
-    const bot = await start();
+    const bot = await world.start();
     for (const token of ["", "for-tests-onlY", "for-tests-only-"]) {
       const answer = await ask(bot, "?verbose", token);
       expect(answer.status).toBe(200);

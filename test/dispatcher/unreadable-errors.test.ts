@@ -25,7 +25,10 @@ async function outcomesWith(register: (bot: Bot) => void) {
   const outcomes = new Map<string, string[]>(names.map((name) => [`dm:${name}`, []]));
   listenTo(bot, { run: ({ lane, outcome }) => outcomes.get(lane)?.push(outcome) });
   const since = world.clock.now();
-  await world.deliver(bot, ...names.map((name) => world.write(name, "hi")));
+  await world.deliver(
+    bot,
+    names.map((name) => world.write(name, "hi")),
+  );
   await world.settle(bot);
   expect(world.clock.now() - since).toBeLessThan(LEASE_MS);
   return { world, bot, outcomes: Object.fromEntries(outcomes) };

@@ -115,7 +115,7 @@ test("10,000 timers in one run are set, and the lane goes on", async () => {
     each.onTimer("tick", () => undefined);
   });
   const outcomes = outcomesOf(bot);
-  await world.deliver(bot, world.write("ada", "first"), world.write("ada", "last"));
+  await world.deliver(bot, [world.write("ada", "first"), world.write("ada", "last")]);
   await world.settle(bot);
   expect(outcomes).toEqual(["done", "done"]);
   expect(world.sentTo("ada")).toEqual(["done"]);

@@ -20,7 +20,7 @@ describe("what comes in", () => {
     const world = new World();
     const bot = await world.start();
     await world.deliver(bot, [dm("1")]);
-    await world.deliver(bot, [dm("2")], "whsec_of_somebody_else");
+    await world.deliver(bot, [dm("2")], { secret: "whsec_of_somebody_else" });
     await world.post(bot, "{}", {});
     await world.post(bot, "{}", { [SIGNATURE_HEADER]: "nonsense" });
     expect(await value(bot, deliveries, { status: "200", code: "OK" })).toBe(1);
@@ -54,7 +54,7 @@ describe("what comes in", () => {
       dm("3", { type: "made.up", payload: {} }),
     ]);
     await world.deliver(bot, [dm("2"), { id: "4", type: "dm.message", payload: {} }]);
-    world.log.add("5", "like");
+    world.events.add("5", "like");
     await world.clock.advance(60_000);
     const events = "service_bot_events_total";
     expect(await value(bot, events, { type: "dm.message", source: "webhook" })).toBe(3);
@@ -210,7 +210,7 @@ describe("the event log", () => {
     expect(await value(bot, "service_bot_log_reader")).toBe(1);
     expect(await value(bot, "service_bot_log_readers")).toBe(1);
     await world.deliver(bot, [dm("1")]);
-    world.log.add("2");
+    world.events.add("2");
     await world.clock.advance(180_000);
     expect(await mode("polling")).toBe(1);
     expect(await value(bot, "service_bot_mode_switches_total", { to: "polling" })).toBe(1);

@@ -57,8 +57,8 @@ async function busyBot(): Promise<Bot> {
     });
   });
   await world.deliver(bot, [dm("1")]);
-  await world.deliver(bot, [dm("1")], "whsec_of_another");
-  world.log.add("2");
+  await world.deliver(bot, [dm("1")], { secret: "whsec_of_another" });
+  world.events.add("2");
   await world.clock.advance(180_000);
   world.answer = () => Promise.reject(new TypeError("fetch failed"));
   await world.deliver(bot, [dm("3")]);

@@ -124,7 +124,7 @@ describe("3. order in a lane, lanes side by side", () => {
     const world = new World();
     const events = ["a", "b", "c", "d"].map((text) => world.write("ada", text));
     const bot = await world.startBot(answer);
-    expect(await world.deliver(bot, ...events.toReversed())).toBe(200);
+    expect(await world.deliver(bot, events.toReversed())).toBe(200);
     await world.settle(bot);
     expect(world.sentTo("ada")).toEqual(["to a", "to b", "to c", "to d"]);
   });
@@ -141,7 +141,7 @@ describe("3. order in a lane, lanes side by side", () => {
     });
     // The order matters, because lanes are claimed alphabetically.
     const events = ["abe", "abi", "ben", "cleo"].map((name) => world.write(name, name));
-    expect(await world.deliver(bot, ...events)).toBe(200);
+    expect(await world.deliver(bot, events)).toBe(200);
     await pass();
     expect(world.sentTo("ben")).toEqual(["to ben"]);
     expect(world.sentTo("cleo")).toEqual(["to cleo"]);
@@ -184,7 +184,7 @@ describe("5. failures end somewhere", () => {
       { maxAttempts: 3 },
     );
     const poison = world.write("ada", "poison");
-    await world.deliver(bot, poison, world.write("ada", "hello"));
+    await world.deliver(bot, [poison, world.write("ada", "hello")]);
     await world.settle(bot);
     expect(runs).toBe(3);
     expect(world.sentTo("ada")).toEqual(["alive"]);
@@ -247,7 +247,10 @@ describe("7. stopping is boring", () => {
       ["ada", "later"],
       ["ben", "second"],
     ] as const;
-    await world.deliver(bot, ...texts.map(([name, text]) => world.write(name, text)));
+    await world.deliver(
+      bot,
+      texts.map(([name, text]) => world.write(name, text)),
+    );
     await pass();
     const stopped = bot.stop();
     await pass();
@@ -290,14 +293,14 @@ describe("8. a restore sends nothing twice", () => {
     const bot = await world.startBot(answer, options);
     const backup = world.copyInbox();
     const events = ["a", "b"].map((text) => world.write("ada", text));
-    await world.deliver(bot, ...events);
+    await world.deliver(bot, events);
     await world.settle(bot);
     await bot.stop();
     await world.clock.advance(MINUTE_MS);
     world.file = backup;
     markFile(backup, { at: world.clock.now() });
     const restored = await world.startBot(answer, options);
-    await world.deliver(restored, ...events);
+    await world.deliver(restored, events);
     await world.clock.advance(MINUTE_MS);
     await world.settle(restored);
     expect(world.sentTo("ada")).toEqual(["to a", "to b"]);

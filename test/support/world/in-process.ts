@@ -6,7 +6,7 @@ import { logSink } from "../log.ts";
 import { BotClock } from "./bot-clock.ts";
 import { memory, type Store } from "./stores.ts";
 
-export const API_KEY = "key-of-this-test-5e1f8a62";
+export const API_KEY = "for-tests-only";
 export const SECRET = "whsec_of_this_test";
 
 /** Longest wait, in ms of the manual clock. After this time, the test fails. */
@@ -20,6 +20,13 @@ export interface WorldOptions {
   readonly store?: Store;
   /** Options of every bot, which `startBot` may override. */
   readonly bots?: BotOptions;
+}
+
+export interface DeliveryOptions {
+  /** Secret that signs the delivery. Default: the bot's */
+  readonly secret?: string;
+  /** Replace or add to the headers of a valid delivery. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A manual clock, an inbox and bots without a port, all in one process. Subclasses add the platform. */
@@ -70,22 +77,21 @@ export abstract class InProcess {
   }
 
   /** Delivers events with the webhook's signature. Resolves to the status of the response. */
-  async deliver(bot: Handling, ...events: readonly object[]): Promise<number> {
-    return await this.deliverAs(bot, events);
-  }
-
-  /** @param headers replace or add to the headers of a valid delivery */
-  async deliverAs(
+  async deliver(
     bot: Handling,
-    events: readonly unknown[],
-    { secret = SECRET, headers = {} }: { secret?: string; headers?: Record<string, string> } = {},
+    events: object | readonly unknown[],
+    { secret = SECRET, headers = {} }: DeliveryOptions = {},
   ): Promise<number> {
-    const body = JSON.stringify({ events });
+    const body = JSON.stringify({ events: [events].flat() });
     const signature = sign(body, secret, this.clock.now() / 1000);
     return (await this.post(bot, body, { "x-service-signature": signature, ...headers })).status;
   }
 
-  async post(bot: Handling, body: string, headers: Record<string, string>): Promise<Response> {
+  async post(
+    bot: Handling,
+    body: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Response> {
     return await bot.handle(
       new Request("http://bot.test/webhook", {
         method: "POST",
