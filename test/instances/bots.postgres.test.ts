@@ -1,20 +1,10 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions } from "../../src/index.ts";
-import { SIGNATURE_HEADER, sign } from "../faces/signature.ts";
-import { ManualClock } from "../faces/testing.ts";
-import { FakeLog } from "../poller/fake-log.ts";
-import { logSink } from "../support/log.ts";
+import { describe, expect, test } from "vitest";
+import type { Bot } from "../../src/index.ts";
 import { listening } from "../support/postgres/listening.ts";
-import { emptyPlace, type Place } from "../support/postgres/open.ts";
-import { botOptions, runPlatform } from "../support/running-bot.ts";
-
-const at = ({ url, schema }: Place): BotOptions => ({ databaseUrl: url, databaseSchema: schema });
-
-async function started(bot: Bot, listen = true): Promise<Bot> {
-  await bot.start({ listen, standalone: false });
-  onTestFinished(() => bot.stop());
-  return bot;
-}
+import { emptyPlace } from "../support/postgres/open.ts";
+import { runBot, runPlatform } from "../support/running-bot.ts";
+import { dm, LogWorld } from "../support/world/log-world.ts";
+import { postgres } from "../support/world/stores.ts";
 
 const leaderOf = async (bot: Bot) => (await bot.status()).instances?.poller;
 
@@ -23,19 +13,23 @@ describe("two bots on one database", () => {
     const platform = await runPlatform();
     const place = await emptyPlace();
     const readers: string[] = [];
-    const make = (name: string) =>
-      new Bot({
-        ...botOptions(platform),
-        ...at(place),
-        delivery: "polling",
-        pollIntervalMs: 50,
-        logger: logSink().log,
-        fetch: (url, init) => {
-          if (url.includes("/events")) readers.push(name);
-          return fetch(url, init);
+    const start = async (name: string) => {
+      const { bot } = await runBot(
+        platform,
+        (made) => made.on("dm.message", (ctx) => ctx.reply("hi")),
+        {
+          ...postgres(place),
+          delivery: "polling",
+          pollIntervalMs: 50,
+          fetch: (url, init) => {
+            if (url.includes("/events")) readers.push(name);
+            return fetch(url, init);
+          },
         },
-      }).on("dm.message", (ctx) => ctx.reply("hi"));
-    const [a, b] = [await started(make("a")), await started(make("b"))];
+      );
+      return bot;
+    };
+    const [a, b] = [await start("a"), await start("b")];
     await listening(place, 2);
     const polled = async (name: string, bot: Bot) => {
       readers.length = 0;
@@ -64,18 +58,13 @@ describe("two bots on one database", () => {
   });
 
   test("share the budget of requests, and the one that stays has all of it", async () => {
-    const clock = new ManualClock(1_800_000_000_000);
-    const place = await emptyPlace();
-    const make = () =>
-      new Bot({
-        ...{ env: {}, baseUrl: "http://platform.test", apiKey: "for-tests-only" },
-        ...{ webhookSecret: "whsec_of_this_test", delivery: "webhook", maxRequestsPerMinute: 11 },
-        ...{ logger: logSink().log, clock, ...at(place) },
-      });
+    const bots = { delivery: "webhook", maxRequestsPerMinute: 11 } as const;
+    const world = new LogWorld({ store: postgres(await emptyPlace()), bots });
+    const { clock } = world;
     const shareOf = async (bot: Bot) => (await bot.status()).requests;
-    const a = await started(make(), false);
+    const a = await world.start();
     expect(await shareOf(a)).toEqual({ perMinute: 11, left: 11, waiting: 0 });
-    const b = await started(make(), false);
+    const b = await world.start();
     expect(await shareOf(b)).toEqual({ perMinute: 5, left: 5, waiting: 0 });
     // The first instance notices the change at its next heartbeat.
     while ((await shareOf(a))?.perMinute !== 5) await clock.advance(1_000);
@@ -85,53 +74,24 @@ describe("two bots on one database", () => {
 });
 
 describe("two bots on one database, with a webhook that reaches one of them", () => {
-  const SECRET = "whsec_of_this_test";
-
   async function scene() {
-    const clock = new ManualClock(1_800_000_000_000);
-    const log = new FakeLog(clock);
     const place = await emptyPlace();
-    const read = async (url: string): Promise<Response> => {
-      const since = new URL(url).searchParams.get("since");
-      const page = await log.events(since === null ? {} : { since });
-      const date = new Date(clock.now()).toUTCString();
-      return Response.json({ events: page.events, cursor: page.cursor }, { headers: { date } });
-    };
-    const make = async () =>
-      await started(
-        new Bot({
-          env: {},
-          baseUrl: "http://platform.test",
-          apiKey: "for-tests-only",
-          webhookSecret: SECRET,
-          ...at(place),
-          logger: logSink().log,
-          fetch: read,
-          clock,
-          random: () => 0,
-        }),
-        false,
-      );
-    const a = await make();
-    while ((await leaderOf(a))?.holder === undefined) await clock.advance(0);
-    const b = await make();
+    const world = new LogWorld({ store: postgres(place), bots: { random: () => 0 } });
+    const a = await world.start();
+    while ((await leaderOf(a))?.holder === undefined) await world.clock.advance(0);
+    const b = await world.start();
     await listening(place, 2);
     const pass = async (ms: number) => {
       const step = Math.min(ms, 2_500);
       for (let passed = 0; passed < ms; passed += step) {
-        await clock.advance(step);
+        await world.clock.advance(step);
         for (const bot of [a, b]) await bot.status();
       }
     };
     const deliver = async (bot: Bot, id: string) => {
-      const from = { userId: "u", username: "ada", name: "Ada" };
-      const payload = { conversationId: "c1", from, excerpt: "hi" };
-      const body = JSON.stringify({ events: [{ id, type: "dm.message", payload, createdAt: "" }] });
-      const headers = { [SIGNATURE_HEADER]: sign(body, SECRET, clock.now() / 1000) };
-      const request = new Request("http://bot.test/webhook", { method: "POST", body, headers });
-      expect((await bot.handle(request)).status).toBe(200);
+      expect(await world.deliver(bot, dm(id))).toBe(200);
     };
-    return { clock, log, a, b, pass, deliver };
+    return { log: world.events, a, b, pass, deliver };
   }
 
   test("what one gets keeps the other one, which reads the log, at its audits; without it both know that it polls", {

@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions, ServiceBotError } from "../../src/index.ts";
+import { type Bot, type BotOptions, ServiceBotError } from "../../src/index.ts";
 import { gate } from "../dispatcher/harness.ts";
 import { Membership, type MembershipOptions } from "../faces/bot.ts";
-
 import { sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
@@ -10,30 +9,25 @@ import { logSink } from "../support/log.ts";
 import { hold } from "../support/postgres/hold.ts";
 import { look } from "../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
+import { SECRET } from "../support/world/in-process.ts";
+import { LogWorld } from "../support/world/log-world.ts";
+import { postgres } from "../support/world/stores.ts";
 
-function make({ url, schema }: Place, options: BotOptions = {}): Bot {
-  return new Bot({
-    env: { DATABASE_URL: url, DATABASE_SCHEMA: schema },
-    ...{ baseUrl: "http://platform.test", apiKey: "for-tests-only", delivery: "webhook" },
-    ...{ webhookSecret: "whsec_of_this_test", logger: logSink().log, port: 0 },
-    fetch: async () => Response.json({ username: "bot" }),
-    ...options,
-  });
-}
+const worldAt = (place: Place) =>
+  new LogWorld({ store: postgres(place), bots: { delivery: "webhook", port: 0 } });
 
 async function running(
   prepare: (bot: Bot) => unknown = () => undefined,
   { listen = false, ...options }: BotOptions & { readonly listen?: boolean } = {},
 ) {
   const place = await emptyPlace();
-  const clock = new ManualClock(1_800_000_000_000);
-  const sink = logSink();
-  const bot = make(place, { logger: sink.log, clock, ...options });
+  const world = worldAt(place);
+  const bot = world.createBot(options);
   prepare(bot);
   await bot.start({ listen, standalone: false });
   onTestFinished(() => bot.stop());
   const ready = async () => (await bot.status()).ready;
-  return { place, clock, sink, bot, ready };
+  return { place, world, clock: world.clock, sink: world.log, bot, ready };
 }
 
 /** Starts a bot whose first handler ignores its abort signal and runs until `end`. */
@@ -46,13 +40,13 @@ async function atWork() {
       await work.pass();
     }),
   );
-  const { bot, clock, place } = scene;
+  const { bot, world, place } = scene;
   const deliver = (...ids: string[]) => {
-    const events = messages(...ids).map(({ body }) => JSON.parse(body));
-    const body = JSON.stringify({ events });
-    const signature = sign(body, "whsec_of_this_test", clock.now() / 1000);
-    const headers = { "x-service-signature": signature };
-    return bot.handle(new Request("http://bot/webhook", { method: "POST", body, headers }));
+    const body = JSON.stringify({
+      events: messages(...ids).map((event) => JSON.parse(event.body)),
+    });
+    const signature = sign(body, SECRET, world.clock.now() / 1000);
+    return world.post(bot, body, { "x-service-signature": signature });
   };
   expect((await deliver("1", "2")).status).toBe(200);
   await work.entered;
@@ -177,7 +171,7 @@ describe("a bot that starts", () => {
     const place = await emptyPlace();
     await (await openAt(place)).close();
     const free = await hold(place, `LOCK TABLE ${place.schema}.instance IN EXCLUSIVE MODE`);
-    const bot = make(place);
+    const bot = worldAt(place).createBot();
     const starting = bot.start({ standalone: false });
     const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '${place.schema}.instance'::regclass`;
     while ((await look(place, waits)).length === 0);
@@ -194,12 +188,12 @@ describe("a bot that starts", () => {
     const place = await emptyPlace();
     await (await openAt(place)).close();
     await look(place, `ALTER TABLE ${place.schema}.instance RENAME delivered_at TO away`);
-    const bot = make(place);
+    const bot = worldAt(place).createBot();
     const away = { code: "STORE_UNAVAILABLE" };
     await expect(bot.start({ standalone: false })).rejects.toMatchObject(away);
     expect(bot.url).toBeUndefined();
     await look(place, `ALTER TABLE ${place.schema}.instance RENAME away TO delivered_at`);
-    const next = make(place);
+    const next = worldAt(place).createBot();
     await next.start({ standalone: false });
     await next.stop();
   });

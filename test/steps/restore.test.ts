@@ -1,36 +1,28 @@
 import { join } from "node:path";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions } from "../../src/index.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Bot, BotOptions } from "../../src/index.ts";
 import { RESTORED, type RestoreMark, readRestoreMark, writeRestoreMark } from "../faces/inbox.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
-import { ManualClock } from "../faces/testing.ts";
-import { FakeLog } from "../poller/fake-log.ts";
 import { messages } from "../support/inbox-events.ts";
-import { logSink } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { LogWorld } from "../support/world/log-world.ts";
+import { sqlite } from "../support/world/stores.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
 
-let clock: ManualClock;
-let platformLog: FakeLog;
 let file: string;
-let lines: ReturnType<typeof logSink>;
-/** Replaces the response of the platform's event log. */
-let refusal: (() => Response) | undefined;
+let world: LogWorld;
 let handled: string[];
 
 beforeEach(() => {
-  clock = new ManualClock(START);
-  platformLog = new FakeLog(clock);
   file = join(temporaryFolder(), "bot.db");
-  lines = logSink();
-  refusal = undefined;
+  world = new LogWorld({ store: sqlite(file), bots: { random: () => 0, requestRetries: 2 } });
   handled = [];
 });
 
 async function restored(mark: Partial<RestoreMark> = {}, ...ids: readonly string[]): Promise<void> {
-  const inbox = new SqliteInbox({ file, clock });
+  const inbox = new SqliteInbox({ file, clock: world.clock });
   const position = writeRestoreMark({ at: START, ...mark });
   const cursors = [
     { name: "events", position: "0" },
@@ -41,65 +33,42 @@ async function restored(mark: Partial<RestoreMark> = {}, ...ids: readonly string
 }
 
 async function marked(): Promise<RestoreMark | undefined> {
-  const inbox = new SqliteInbox({ file, clock });
+  const inbox = new SqliteInbox({ file, clock: world.clock });
   const position = await inbox.cursor(RESTORED);
   await inbox.close();
   return readRestoreMark(position);
 }
 
-const answer = async (url: string): Promise<Response> => {
-  const headers = { date: new Date(clock.now()).toUTCString() };
-  if (!url.includes("/events")) return Response.json({ username: "bot" }, { headers });
-  if (refusal !== undefined) return refusal();
-  const since = new URL(url).searchParams.get("since");
-  const { events, cursor } = await platformLog.events(since === null ? {} : { since });
-  return Response.json({ events, cursor }, { headers });
-};
-
 /** Starts a bot whose handler has a custom step. A custom step in doubt is parked as a dead letter. */
-async function start(options: BotOptions = {}): Promise<Bot> {
-  const bot = new Bot({
-    env: {},
-    baseUrl: "http://platform.test",
-    apiKey: "for-tests-only",
-    webhookSecret: "whsec_of_this_test",
-    databaseUrl: `file:${file}`,
-    logger: lines.log,
-    fetch: answer,
-    clock,
-    random: () => 0,
-    ...options,
-  });
-  bot.on("dm.message", async (ctx) => {
-    handled.push(ctx.event.id);
-    await ctx.step("count", () => 1);
-  });
-  await bot.start({ listen: false });
-  onTestFinished(() => bot.stop());
-  return bot;
-}
+const start = (options: BotOptions = {}): Promise<Bot> =>
+  world.startBot((bot) => {
+    bot.on("dm.message", async (ctx) => {
+      handled.push(ctx.event.id);
+      await ctx.step("count", () => 1);
+    });
+  }, options);
 
 /** Runs everything that is due within the next `ms`. */
 async function pass(ms = 2_000): Promise<void> {
   for (let left = ms; left > 0; left -= 200) {
-    await clock.advance(200);
+    await world.clock.advance(200);
     for (let n = 0; n < 20; n++) await new Promise(setImmediate);
   }
 }
 
 /** Returns the log lines about the restore itself. */
-const restoreLines = () => lines.records.filter(({ restoredAt }) => restoredAt !== undefined);
+const restoreLines = () => world.log.records.filter(({ restoredAt }) => restoredAt !== undefined);
 
 /** Returns the warnings without an error, which describe the restore's consequences for this bot. */
 const consequences = () =>
-  lines.records.filter(
+  world.log.records.filter(
     ({ level, ...fields }) =>
       level === "warn" && ["restoredAt", "err", "platform"].every((name) => !(name in fields)),
   );
 
 test("logs that the inbox was restored, and its status says when the log was read", async () => {
   await restored();
-  await clock.advance(HOUR);
+  await world.clock.advance(HOUR);
   const bot = await start();
   expect(restoreLines()).toMatchObject([
     { level: "warn", restoredAt: new Date(START).toISOString() },
@@ -125,10 +94,10 @@ test("an inbox that was never restored has nothing of it in the status, nor in t
 describe("an event", () => {
   test("from before the first start is in doubt, and one from after it is not", async () => {
     await restored();
-    platformLog.add("1", "dm.message", START - HOUR);
+    world.events.add("1", "dm.message", START - HOUR);
     const bot = await start();
     await pass(10_000);
-    platformLog.add("2");
+    world.events.add("2");
     await pass(90_000);
     expect(handled).toEqual(["1", "2"]);
     expect((await bot.inbox.show("1")).error).toMatch(/STEP_UNCERTAIN|restored from a backup/);
@@ -138,7 +107,7 @@ describe("an event", () => {
 
   test("that was made while no bot ran is not in doubt where its end was given", async () => {
     await restored({ until: START - HOUR });
-    platformLog.add("1", "dm.message", START - HOUR / 2);
+    world.events.add("1", "dm.message", START - HOUR / 2);
     const bot = await start();
     await pass();
     expect(await bot.inbox.show("1")).toMatchObject({ state: "done" });
@@ -147,13 +116,13 @@ describe("an event", () => {
   test("without a date is in doubt until the log was read, and some time for the clocks", async () => {
     await restored();
     const bot = await start();
-    platformLog.add("1");
-    platformLog.entries = platformLog.entries.map((entry) => ({ ...entry, createdAt: "" }));
+    world.events.add("1");
+    world.events.entries = world.events.entries.map((entry) => ({ ...entry, createdAt: "" }));
     await pass(70_000);
     expect(await bot.inbox.show("1")).toMatchObject({ state: "dead" });
     await pass(300_000);
-    platformLog.add("2");
-    platformLog.entries = platformLog.entries.map((entry) => ({ ...entry, createdAt: "" }));
+    world.events.add("2");
+    world.events.entries = world.events.entries.map((entry) => ({ ...entry, createdAt: "" }));
     await pass(130_000);
     expect(await bot.inbox.show("2")).toMatchObject({ state: "done" });
   });
@@ -161,8 +130,8 @@ describe("an event", () => {
   test("is in doubt by the mark of an earlier version, which has fields of its own", async () => {
     const before: object = { overAt: START, assumeAbsent: true };
     await restored({ until: START, readAt: START, ...before }, "9");
-    platformLog.add("1", "dm.message", START - HOUR);
-    platformLog.add("2", "dm.message", START + HOUR);
+    world.events.add("1", "dm.message", START - HOUR);
+    world.events.add("2", "dm.message", START + HOUR);
     const bot = await start();
     await pass();
     expect(restoreLines()).toEqual([]);
@@ -177,7 +146,7 @@ describe("an event", () => {
     await bot.stop();
     const { until } = (await marked()) ?? {};
     expect(until).toBeGreaterThanOrEqual(START - 1_000);
-    await clock.advance(HOUR);
+    await world.clock.advance(HOUR);
     const again = await start();
     await pass();
     await again.stop();
@@ -188,7 +157,7 @@ describe("an event", () => {
 describe("what the log brings after a restore", () => {
   test("proves nothing about the webhook, because acknowledged events are not delivered again", async () => {
     await restored();
-    for (const id of ["1", "2", "3"]) platformLog.add(id, "dm.message", START - HOUR);
+    for (const id of ["1", "2", "3"]) world.events.add(id, "dm.message", START - HOUR);
     const bot = await start();
     await pass(120_000);
     expect(handled).toEqual(["1", "2", "3"]);
@@ -199,7 +168,7 @@ describe("what the log brings after a restore", () => {
     await restored();
     const bot = await start();
     await pass();
-    platformLog.add("1");
+    world.events.add("1");
     await pass(120_000);
     expect((await bot.status()).mode).toBe("polling");
   });
@@ -209,8 +178,8 @@ describe("what the log brings after a restore", () => {
     const bot = await start();
     await pass();
     await bot.stop();
-    await clock.advance(HOUR);
-    platformLog.add("1", "dm.message", clock.now() - HOUR / 2);
+    await world.clock.advance(HOUR);
+    world.events.add("1", "dm.message", world.clock.now() - HOUR / 2);
     const again = await start();
     await pass();
     expect((await again.status()).mode).toBe("polling");
@@ -232,19 +201,19 @@ test("without a poller the log counts as read, and the next start logs no restor
 describe("handlers", () => {
   test("begin when the log was read to its end, so that what came back has its place before them", async () => {
     await restored({}, "9");
-    for (const id of ["1", "2"]) platformLog.add(id, "dm.message", START - HOUR);
-    refusal = () => Response.json({}, { status: 503 });
+    for (const id of ["1", "2"]) world.events.add(id, "dm.message", START - HOUR);
+    world.answer = () => Response.json({}, { status: 503 });
     await start();
     await pass(10_000);
     expect(handled).toEqual([]);
-    refusal = undefined;
+    world.answer = undefined;
     await pass(60_000);
     expect(handled).toEqual(["1", "2", "9"]);
   });
 
   test("begin after a minute where it cannot be read, with a warning", async () => {
     await restored({}, "9");
-    refusal = () => Response.json({}, { status: 403 });
+    world.answer = () => Response.json({}, { status: 403 });
     await start();
     await pass(59_000);
     expect(handled).toEqual([]);
@@ -263,7 +232,7 @@ describe("handlers", () => {
 
   test("do not begin in a bot that is stopped before", async () => {
     await restored();
-    refusal = () => Response.json({}, { status: 503 });
+    world.answer = () => Response.json({}, { status: 503 });
     const bot = await start();
     await pass(1_000);
     await bot.stop();

@@ -24,7 +24,7 @@ export function botOptions(platform: Platform): BotOptions {
 /** Starts a bot that receives the platform's deliveries, and records its log. */
 export async function runBot(
   platform: Platform,
-  register: (bot: Bot) => void,
+  register: (bot: Bot) => unknown,
   options: BotOptions = {},
 ): Promise<{ readonly bot: Bot; readonly log: ReturnType<typeof logSink> }> {
   const log = logSink([platform.apiKey, platform.webhookSecret]);

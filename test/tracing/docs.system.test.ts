@@ -7,10 +7,10 @@ import { GiveUp, RetryLater } from "../../src/index.ts";
 import { installTools } from "../../tools/install.ts";
 import { root } from "../docs/markdown.ts";
 import { spanOutcomes, stepOutcomes } from "../faces/observe.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { typeErrors } from "../support/type-errors.ts";
-import { World } from "./bot.ts";
+import { sqlite } from "../support/world/stores.ts";
 import { type SeenSpan, Spans } from "./spans.ts";
+import { TracedWorld } from "./world.ts";
 
 const page = readFileSync(join(root, "docs/operate/tracing.md"), "utf8");
 
@@ -57,29 +57,29 @@ const spans = new Spans((onEnd) => {
 });
 
 async function happen(): Promise<void> {
-  const world = new World();
-  const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
-  const before = await world.start(
+  const world = new TracedWorld();
+  const store = sqlite();
+  const before = await world.startBot(
     (bot) =>
       bot.on("dm.message", () => {
         throw new RetryLater(1_000);
       }),
-    { databaseUrl },
+    store,
   );
-  await world.deliver(before, [world.message("of a bot that did not trace")]);
+  await world.deliver(before, [world.write("c_1", "of a bot that did not trace")]);
   await before.stop();
-  const bot = await world.start(
+  const bot = await world.startBot(
     (bot) =>
       bot.on("dm.message", async (ctx) => {
         await ctx.reply("hi");
         if (ctx.payload.excerpt === "broken") throw new GiveUp("no");
       }),
-    { databaseUrl, tracing: "on", delivery: "auto", startFrom: "oldest", requestRetries: 1 },
+    { ...store, tracing: "on", delivery: "auto", startFrom: "oldest", requestRetries: 1 },
   );
   await world.clock.advance(1_000);
-  await world.deliver(bot, [world.message("delivered"), world.message("broken")]);
-  await world.deliver(bot, [], { "x-service-signature": "x" });
-  world.message("found in the log");
+  await world.deliver(bot, [world.write("c_1", "delivered"), world.write("c_1", "broken")]);
+  await world.deliver(bot, [], { headers: { "x-service-signature": "x" } });
+  world.write("c_1", "found in the log");
   world.platform.refuse({ code: "SOMETHING", status: 503, retryAfterSeconds: 0, method: "POST" });
   while (spans.named("poll").length === 0) await world.clock.advance(10_000);
   while (!spans.all.some((span) => "http.request.resend_count" in span.attributes)) {

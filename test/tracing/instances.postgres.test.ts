@@ -2,20 +2,20 @@ import { afterAll, expect, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
 import { kindOf } from "../support/log.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
-import { World } from "./bot.ts";
+import { postgres } from "../support/world/stores.ts";
 import { Spans } from "./spans.ts";
+import { TracedWorld } from "./world.ts";
 
 const spans = new Spans();
 
 afterAll(() => spans.close());
 
 test("an event that comes to one instance and is handled by another is in one trace", async () => {
-  const world = new World();
-  const { url, schema } = await emptyPlace();
-  const options = { databaseUrl: url, databaseSchema: schema, tracing: "on" } as const;
+  const world = new TracedWorld();
+  const options = { ...postgres(await emptyPlace()), tracing: "on" } as const;
   const handled: string[] = [];
   const start = (name: string, fails: boolean): Promise<Bot> =>
-    world.start(
+    world.startBot(
       (bot) =>
         bot.on("dm.message", async (ctx) => {
           handled.push(`${name} ${ctx.attempt}`);
@@ -25,7 +25,7 @@ test("an event that comes to one instance and is handled by another is in one tr
       options,
     );
   const receiver = await start("receiver", true);
-  await world.deliver(receiver, [world.message("hello")]);
+  await world.deliver(receiver, [world.write("c_1", "hello")]);
   const other = await start("other", false);
   await receiver.stop();
   await world.clock.advance(1_000);
@@ -38,8 +38,8 @@ test("an event that comes to one instance and is handled by another is in one tr
     ...["  process dm.message", "  process dm.message", "    GET /me", "    step reply/1"],
     "      POST /dm/conversations/{id}/messages",
   ]);
-  expect((await other.inbox.show("evt_1")).trace).toBe(traceId);
+  expect((await other.inbox.show("evt_0001")).trace).toBe(traceId);
   // Both instances log the trace as well.
-  const lines = world.records.filter((line) => line["trace"] === traceId).map(kindOf);
+  const lines = world.log.records.filter((line) => line["trace"] === traceId).map(kindOf);
   expect(lines).toEqual(["delivery", "retry", "request", "request", "step", "handled"]);
 });

@@ -1,13 +1,13 @@
-import { join } from "node:path";
 import { trace } from "@opentelemetry/api";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { RetryLater } from "../../src/index.ts";
 import { first } from "../support/first.ts";
 import { kindOf } from "../support/log.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { unreadable } from "../support/unreadable.ts";
-import { API_KEY, SECRET, World } from "./bot.ts";
+import { API_KEY, SECRET } from "../support/world/in-process.ts";
+import { sqlite } from "../support/world/stores.ts";
 import { Spans } from "./spans.ts";
+import { TracedWorld } from "./world.ts";
 
 const spans = new Spans();
 
@@ -21,8 +21,8 @@ const ofEvents = () =>
 const REPLY = "POST /dm/conversations/{id}/messages";
 
 test("a delivery, its events, their steps and requests, and what handlers trace are one trace", async () => {
-  const world = new World();
-  const bot = await world.start(
+  const world = new TracedWorld();
+  const bot = await world.startBot(
     (bot) =>
       bot.on("dm.message", async (ctx) => {
         await trace.getTracer("own").startActiveSpan("own work", async (span) => {
@@ -33,7 +33,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
       }),
     { tracing: "on" },
   );
-  const events = [world.message("one"), world.message("two", "c_2")];
+  const events = [world.write("c_1", "one"), world.write("c_2", "two")];
   expect(await world.deliver(bot, events)).toBe(200);
   const [received] = spans.named("receive");
   const { traceId = "" } = received ?? {};
@@ -59,7 +59,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
     kind: "CONSUMER",
     failed: false,
     attributes: {
-      "messaging.message.id": "evt_1",
+      "messaging.message.id": "evt_0001",
       "service_bot.event.type": "dm.message",
       "service_bot.lane": "dm:c_1",
       "service_bot.attempt": 1,
@@ -73,7 +73,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
     attributes: { "http.request.method": "POST", "http.response.status_code": 201 },
   });
   // The log lines have the same id.
-  expect(world.records.filter((line) => line["trace"] === traceId).map(kindOf)).toEqual(
+  expect(world.log.records.filter((line) => line["trace"] === traceId).map(kindOf)).toEqual(
     expect.arrayContaining(["delivery", "request", "step", "handled"]),
   );
 });
@@ -84,20 +84,20 @@ describe("a delivery from a sender that traces", () => {
   const headers = { traceparent: `00-${parent}` };
 
   test("is below that span", async () => {
-    const world = new World();
-    const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
+    const world = new TracedWorld();
+    const bot = await world.startBot((bot) => bot.on("dm.message", () => undefined), {
       tracing: "on",
     });
-    await world.deliver(bot, [world.message("hi")], headers);
+    await world.deliver(bot, [world.write("c_1", "hi")], { headers });
     expect(spans.named("receive")).toMatchObject([{ traceId, parent: spanId }]);
     expect(spans.named("process dm.message")).toMatchObject([{ traceId }]);
   });
 
   test("is in no trace if its signature is invalid", async () => {
-    const world = new World();
-    const bot = await world.start((bot) => bot, { tracing: "on" });
+    const world = new TracedWorld();
+    const bot = await world.startBot((bot) => bot, { tracing: "on" });
     const forged = { ...headers, "x-service-signature": `t=1,v1=${"0".repeat(64)}` };
-    expect(await world.deliver(bot, [world.message("hi")], forged)).toBe(400);
+    expect(await world.deliver(bot, [world.write("c_1", "hi")], { headers: forged })).toBe(400);
     const [span] = spans.named("receive");
     expect(span).toMatchObject({
       parent: undefined,
@@ -108,30 +108,32 @@ describe("a delivery from a sender that traces", () => {
   });
 
   test("is not sampled where that span is not", async () => {
-    const world = new World();
-    const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
+    const world = new TracedWorld();
+    const bot = await world.startBot((bot) => bot.on("dm.message", () => undefined), {
       tracing: "on",
     });
     const unsampled = { traceparent: `00-${parent.replace(/01$/, "00")}` };
-    await world.deliver(bot, [world.message("hi")], unsampled);
+    await world.deliver(bot, [world.write("c_1", "hi")], { headers: unsampled });
     expect(ofEvents()).toEqual([]);
-    expect((await bot.inbox.show("evt_1")).trace).toBe(traceId);
+    expect((await bot.inbox.show("evt_0001")).trace).toBe(traceId);
   });
 
   test("joins the log lines even without tracing", async () => {
-    const world = new World();
-    const bot = await world.start((bot) => bot.on("dm.message", () => undefined));
-    await world.deliver(bot, [world.message("hi")], headers);
+    const world = new TracedWorld();
+    const bot = await world.startBot((bot) => bot.on("dm.message", () => undefined));
+    await world.deliver(bot, [world.write("c_1", "hi")], { headers });
     expect(spans.all).toEqual([]);
-    expect(world.records.find(({ attempt }) => attempt === 1)).toMatchObject({ trace: traceId });
+    expect(world.log.records.find(({ attempt }) => attempt === 1)).toMatchObject({
+      trace: traceId,
+    });
   });
 });
 
 test("a retry by the next process is in the delivery's trace, and the failed span has an error", async () => {
-  const world = new World();
-  const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
-  const options = { tracing: "on", databaseUrl } as const;
-  const broken = await world.start(
+  const world = new TracedWorld();
+  const store = sqlite();
+  const options = { tracing: "on", ...store } as const;
+  const broken = await world.startBot(
     (bot) =>
       bot.on("dm.message", async (ctx) => {
         await ctx.reply("hi");
@@ -139,9 +141,9 @@ test("a retry by the next process is in the delivery's trace, and the failed spa
       }),
     options,
   );
-  await world.deliver(broken, [world.message("hello")]);
+  await world.deliver(broken, [world.write("c_1", "hello")]);
   await broken.stop();
-  const mended = await world.start(
+  const mended = await world.startBot(
     (bot) => bot.on("dm.message", async (ctx) => void (await ctx.reply("hi"))),
     options,
   );
@@ -171,9 +173,9 @@ test("a retry by the next process is in the delivery's trace, and the failed spa
 });
 
 test("events from the log are below the span of its reading; a reading without new events has no span", async () => {
-  const world = new World();
+  const world = new TracedWorld();
   const read = Promise.withResolvers<void>();
-  const bot = await world.start(
+  const bot = await world.startBot(
     (bot) =>
       bot.on("dm.message", async (ctx) => {
         await ctx.reply("hi");
@@ -181,7 +183,7 @@ test("events from the log are below the span of its reading; a reading without n
       }),
     { tracing: "on", delivery: "polling", startFrom: "oldest" },
   );
-  world.message("hello");
+  world.write("c_1", "hello");
   await world.clock.advance(4_000);
   await read.promise;
   await bot.idle();
@@ -196,16 +198,16 @@ test("events from the log are below the span of its reading; a reading without n
     ...["    GET /me", "    step reply/1", `      ${REPLY}`],
   ]);
   expect(new Set(ofEvents().map((span) => span.traceId))).toEqual(new Set([traceId]));
-  const lines = world.records.filter((line) => line["trace"] === traceId).map(kindOf);
+  const lines = world.log.records.filter((line) => line["trace"] === traceId).map(kindOf);
   expect(lines).toEqual(expect.arrayContaining(["page", "step", "handled"]));
 });
 
 test("an audit that finds only delivered events has no span", async () => {
-  const world = new World();
-  const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
+  const world = new TracedWorld();
+  const bot = await world.startBot((bot) => bot.on("dm.message", () => undefined), {
     ...{ tracing: "on", delivery: "auto", startFrom: "oldest", auditIntervalMs: 5_000 },
   });
-  await world.deliver(bot, [world.message("hi")]);
+  await world.deliver(bot, [world.write("c_1", "hi")]);
   const audits = () => world.platform.calls.filter(({ path }) => path === "/events").length;
   const before = audits();
   while (audits() < before + 4) await world.clock.advance(1_000);
@@ -214,20 +216,21 @@ test("an audit that finds only delivered events has no span", async () => {
 });
 
 test("what was stored by a bot that did not trace is a trace of its own, which names the id in the log", async () => {
-  const world = new World();
-  const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
-  const without = await world.start(
+  const world = new TracedWorld();
+  const store = sqlite();
+  const without = await world.startBot(
     (bot) =>
       bot.on("dm.message", () => {
         throw new RetryLater(1_000);
       }),
-    { databaseUrl },
+    store,
   );
-  await world.deliver(without, [world.message("hi")]);
-  const { trace: id } = await without.inbox.show("evt_1");
+  await world.deliver(without, [world.write("c_1", "hi")]);
+  const { trace: id } = await without.inbox.show("evt_0001");
   await without.stop();
-  const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
-    ...{ databaseUrl, tracing: "on" },
+  const bot = await world.startBot((bot) => bot.on("dm.message", () => undefined), {
+    ...store,
+    tracing: "on",
   });
   await world.clock.advance(1_000);
   await bot.idle();
@@ -237,13 +240,13 @@ test("what was stored by a bot that did not trace is a trace of its own, which n
 });
 
 test("a retried request has a span per try, and postponing an event is not a failure", async () => {
-  const world = new World();
-  const bot = await world.start(
+  const world = new TracedWorld();
+  const bot = await world.startBot(
     (bot) => bot.on("dm.message", async (ctx) => void (await ctx.client.posts.get("p_1"))),
     { tracing: "on", requestRetries: 1, requestTimeoutMs: 2_000 },
   );
   world.platform.refuse({ code: "SOMETHING", status: 503, path: "/posts/p_1", times: Infinity });
-  const delivered = world.deliver(bot, [world.message("hi")]);
+  const delivered = world.deliver(bot, [world.write("c_1", "hi")]);
   while (spans.named("GET /posts/{id}").length === 0) await new Promise(setImmediate);
   await world.clock.advance(1_000);
   await delivered;
@@ -258,10 +261,10 @@ test("a retried request has a span per try, and postponing an event is not a fai
 });
 
 test("no span contains a message or a secret", async () => {
-  const world = new World();
+  const world = new TracedWorld();
   const words = 'meet me at the "old" pier';
   const answer = "the bot will be there at nine";
-  const bot = await world.start(
+  const bot = await world.startBot(
     (bot) =>
       bot.on("dm.message", async (ctx) => {
         const { excerpt } = ctx.payload;
@@ -272,7 +275,7 @@ test("no span contains a message or a secret", async () => {
       }),
     { tracing: "on", maxAttempts: 1 },
   );
-  await world.deliver(bot, [world.message(words)]);
+  await world.deliver(bot, [world.write("c_1", words)]);
   await world.deliver(bot, [{ id: "x", type: "dm.message", payload: { excerpt: [words] } }]);
   expect(spans.all.map(({ name }) => name)).toContain("step look up [redacted]");
   expect(spans.named("GET /search")).toHaveLength(1);
@@ -287,8 +290,8 @@ test("no span contains a message or a secret", async () => {
 });
 
 test("an error that cannot be read ends its span, and not the process", async () => {
-  const world = new World();
-  const bot = await world.start(
+  const world = new TracedWorld();
+  const bot = await world.startBot(
     (bot) =>
       bot.on("dm.message", (ctx) =>
         ctx.step("pay", () => {
@@ -298,7 +301,7 @@ test("an error that cannot be read ends its span, and not the process", async ()
       ),
     { tracing: "on", maxAttempts: Object.keys(unreadable).length },
   );
-  await world.deliver(bot, [world.message("one")]);
+  await world.deliver(bot, [world.write("c_1", "one")]);
   for (const _ of Object.keys(unreadable)) {
     await bot.idle();
     await world.clock.advance(1_000);

@@ -28,7 +28,7 @@ export class World extends InProcess {
   #events = 0;
 
   constructor({ store = sqlite(emptyInbox()), bots }: WorldOptions = {}) {
-    super({ store, bots: { delivery: "webhook", minFreeBytes: 0, ...bots } });
+    super({ store, bots: { delivery: "webhook", ...bots } });
   }
 
   /** Writes a user's message to the platform. Its event is not delivered yet. */
