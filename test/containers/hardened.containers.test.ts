@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { documentedBlock } from "../docs/markdown.ts";
-import { API_KEY, PlatformProcess, SECRET } from "../e2e/proxy/world.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PlatformProcess } from "../support/world/platform-process.ts";
 import { ComposeProject } from "./support/compose.ts";
 import { BotContainer } from "./support/container.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
@@ -75,22 +74,22 @@ withEngine("the image of a scaffolded bot", () => {
     "runs without privileges, as $who, and exits on SIGTERM without an init process",
     async ({ uid }) => {
       const host = await hostAddress();
-      const platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
+      const platform = await PlatformProcess.start({ flags: ["--host", host] });
       const bot = await BotContainer.run(docker, "hardened", {
         image: IMAGE,
         // A volume inherits its owner from the image.
         flags: ["--user", uid, "--memory", "256m", "--volume", `${HOME}/data`],
         env: {
-          ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
-          ...{ SERVICE_WEBHOOK_SECRET: SECRET, DATABASE_URL: "file:data/bot.db" },
+          ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: platform.apiKey },
+          ...{ SERVICE_WEBHOOK_SECRET: platform.webhookSecret, DATABASE_URL: "file:data/bot.db" },
         },
       });
       onTestFinished(() => bot.remove());
       await bot.ready();
-      await platform.control.saveWebhook({ url: `${bot.url}/webhook` });
-      const { event } = await platform.message("hardened");
-      expect(await platform.delivery(event)).toMatchObject({ status: 200 });
-      await platform.answer("Hi Ada! You wrote: hardened");
+      await platform.deliverTo(bot.url);
+      const written = await platform.write("ada", "hardened");
+      expect(await platform.delivery(written)).toMatchObject({ status: 200 });
+      await platform.says("Hi Ada! You wrote: hardened");
 
       const status = await docker.run("exec", bot.name, "cat", "/proc/1/status");
       expect(status).toMatch(/^Name:\s+(?:node|MainThread)$/m);
@@ -103,9 +102,9 @@ withEngine("the image of a scaffolded bot", () => {
       // The engine's description contains the secrets only in the environment.
       const { Config, ...rest } = await docker.inspect<{ Config: { Env: string[] } }>(bot.name);
       const { Env, ...config } = Config;
-      expect(Env).toContain(`SERVICE_WEBHOOK_SECRET=${SECRET}`);
-      expect(JSON.stringify([rest, config])).not.toContain(SECRET);
-      expect(JSON.stringify([rest, config])).not.toContain(API_KEY);
+      expect(Env).toContain(`SERVICE_WEBHOOK_SECRET=${platform.webhookSecret}`);
+      expect(JSON.stringify([rest, config])).not.toContain(platform.webhookSecret);
+      expect(JSON.stringify([rest, config])).not.toContain(platform.apiKey);
 
       const stopped = await bot.stop();
       expect(stopped).toMatchObject({ ExitCode: 0, OOMKilled: false });

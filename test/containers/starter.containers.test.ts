@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { documentedBlock } from "../docs/markdown.ts";
-import { API_KEY, PlatformProcess, SECRET } from "../e2e/proxy/world.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PlatformProcess } from "../support/world/platform-process.ts";
 import { ComposeProject, DOMAIN } from "./support/compose.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
 
@@ -47,12 +47,12 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, run by its compose.y
   });
 
   async function say(text: string): Promise<{ event: string; status: number | null }> {
-    const message = await platform.message(text);
-    conversation = message.conversation;
+    const message = await platform.write("ada", text);
+    conversation = message.conversationId;
     texts.push(text);
-    const { status } = await platform.delivery(message.event);
-    await platform.answer(`Hi Ada! You wrote: ${text}`);
-    return { event: message.event, status };
+    const { status } = await platform.delivery(message);
+    await platform.says(`Hi Ada! You wrote: ${text}`);
+    return { event: message.eventId, status };
   }
 
   async function expectAnswers(): Promise<void> {
@@ -68,8 +68,8 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, run by its compose.y
       const host = await hostAddress();
       project.configure({
         SERVICE_BASE_URL: `http://${host}:${port}`,
-        SERVICE_API_KEY: API_KEY,
-        SERVICE_WEBHOOK_SECRET: SECRET,
+        SERVICE_API_KEY: platform.apiKey,
+        SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
       });
       await project.type(NAME_LINE);
       await project.type(UP);
@@ -82,8 +82,8 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, run by its compose.y
         await docker.run("exec", await project.container("caddy"), "cat", root),
       );
       const flags = ["--host", host, "--port", String(port)];
-      platform = await PlatformProcess.start(temporaryFolder(), authority, flags);
-      await platform.control.saveWebhook({ url: `https://${DOMAIN}/webhook` });
+      platform = await PlatformProcess.start({ flags, trusted: authority });
+      await platform.deliverTo(`https://${DOMAIN}`);
       const { event, status } = await say("by https");
       expect(status).toBe(200);
       await following.line((line) => line.includes('"msg":"ready"'));
@@ -120,15 +120,19 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, run by its compose.y
       project.explainFailure();
       await project.type("docker compose down --volumes");
       const host = await hostAddress();
-      platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
+      platform = await PlatformProcess.start({ flags: ["--host", host] });
       const unset = { SERVICE_WEBHOOK_SECRET: "", BOT_DOMAIN: "" };
-      project.configure({ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY, ...unset });
+      project.configure({
+        SERVICE_BASE_URL: platform.url,
+        SERVICE_API_KEY: platform.apiKey,
+        ...unset,
+      });
       await project.type(documentedBlock("docs/deploy/overview.md", "polling"));
       // A new bot starts with the events that occur after its first read.
-      await platform.entry("api", ({ path, status }) => path === "/events" && status === 200);
-      const message = await platform.message("by polling");
-      await platform.answer("Hi Ada! You wrote: by polling");
-      expect(await platform.answers(message.conversation)).toHaveLength(1);
+      await platform.happens("api", ({ path, status }) => path === "/events" && status === 200);
+      const message = await platform.write("ada", "by polling");
+      await platform.says("Hi Ada! You wrote: by polling");
+      expect(await platform.answers(message.conversationId)).toHaveLength(1);
       expect(await project.container("caddy")).toBe("");
       // With a public URL, Caddy needs a domain name, and must report that it is missing.
       const start = "docker compose run --rm -T --no-deps caddy 2>&1 || echo ended with $?";

@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { CLI } from "../faces/files.ts";
 import { sign } from "../faces/signature.ts";
@@ -7,6 +5,7 @@ import { type FloodTarget, openRequest, peakMemory, sendChunks } from "../suppor
 import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { BotProcess } from "../support/world/bot-process.ts";
 
 /** The limits of a small machine: heap size in MB, and growth of the process in bytes. */
 const HEAP_FLAG = "--max-old-space-size=128";
@@ -24,7 +23,6 @@ const UNFINISHED = 300;
 const unfinished = Buffer.alloc(1_048_575, "x");
 
 const SECRET = "whsec_of_this_test";
-const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 
 interface Target extends FloodTarget {
   readonly process: TestProcess;
@@ -45,18 +43,14 @@ const targets: readonly [string, () => Promise<Target>][] = [
   [
     "the bot",
     async () => {
-      const bot = new TestProcess([HEAP_FLAG, BOT], {
-        bareEnv: true,
-        env: {
-          SERVICE_BASE_URL: "http://127.0.0.1:9",
-          SERVICE_API_KEY: "for-tests-only",
-          SERVICE_WEBHOOK_SECRET: SECRET,
-          DATABASE_URL: `file:${join(temporaryFolder(), "bot.db")}`,
-          DELIVERY: "webhook",
-          PORT: "0",
-        },
-      });
-      const url = String((await bot.message("ready")).url);
+      const nowhere = {
+        url: "http://127.0.0.1:9",
+        apiKey: "for-tests-only",
+        webhookSecret: SECRET,
+      };
+      const env = { DELIVERY: "webhook" };
+      const bot = await BotProcess.start(nowhere, { flags: [HEAP_FLAG], env });
+      const { url } = bot;
       const body = JSON.stringify({ events: [] });
       return {
         ...{ process: bot, url, path: "/webhook" },

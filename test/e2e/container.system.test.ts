@@ -7,12 +7,12 @@ import { TestProcess } from "../support/process.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot } from "../support/scaffolded.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PlatformProcess } from "../support/world/platform-process.ts";
 import { type Compose, readCompose } from "./container/compose.ts";
 import { Build, type Image, nodeFor, type User } from "./container/image.ts";
 import { caddy } from "./proxy/caddy.ts";
 import { makeCertificates } from "./proxy/certificates.ts";
 import { startProxy, whyNoProxy } from "./proxy/proxy.ts";
-import { API_KEY, PlatformProcess, SECRET } from "./proxy/world.ts";
 
 /** A user without any files, in place of the image's user `node`. Only root can switch users. */
 const node: User | undefined = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
@@ -63,8 +63,8 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     const env = {
       ...compose.service("bot").environment,
       SERVICE_BASE_URL: platform.url,
-      SERVICE_API_KEY: API_KEY,
-      SERVICE_WEBHOOK_SECRET: SECRET,
+      SERVICE_API_KEY: platform.apiKey,
+      SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
       PORT: port,
     };
     const running = inside(image.command, env);
@@ -98,12 +98,12 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   });
 
   test("it accepts a signed delivery, is healthy, and exits with 0 on SIGTERM", async () => {
-    const platform = await PlatformProcess.start(temporaryFolder());
+    const platform = await PlatformProcess.start();
     const { running, port, url } = await runBot(platform);
-    await platform.control.saveWebhook({ url: `${url}/webhook` });
-    const { event } = await platform.message("from a container");
-    expect(await platform.delivery(event)).toMatchObject({ status: 200 });
-    await platform.answer("Hi Ada! You wrote: from a container");
+    await platform.deliverTo(url);
+    const written = await platform.write("ada", "from a container");
+    expect(await platform.delivery(written)).toMatchObject({ status: 200 });
+    await platform.says("Hi Ada! You wrote: from a container");
     expect(readdirSync(join(image.workdir, "data"))).toContain("bot.db");
     expect(await exitCode(image.healthcheck, { PORT: port })).toBe(0);
     running.kill("SIGTERM");
@@ -167,19 +167,19 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   test.skipIf(reason !== undefined)("it is reachable over https behind its Caddyfile", async () => {
     const home = temporaryFolder();
     const certificates = makeCertificates(home);
-    const platform = await PlatformProcess.start(home, certificates.authority.cert);
+    const platform = await PlatformProcess.start({ trusted: certificates.authority.cert });
     const { url } = await runBot(platform);
     const port = await reservePort();
     const caddyfile = join(project, "Caddyfile");
     await startProxy(caddy, { folder: home, certificates, port, bot: url, caddyfile });
-    await platform.control.saveWebhook({ url: `https://localhost:${port}/webhook` });
-    const { event, conversation } = await platform.message("by https");
-    expect(await platform.delivery(event)).toMatchObject({ status: 200 });
-    await platform.answer("Hi Ada! You wrote: by https");
-    expect(await platform.answers(conversation)).toEqual(["Hi Ada! You wrote: by https"]);
+    await platform.deliverTo(`https://localhost:${port}`);
+    const written = await platform.write("ada", "by https");
+    expect(await platform.delivery(written)).toMatchObject({ status: 200 });
+    await platform.says("Hi Ada! You wrote: by https");
+    expect(await platform.answers()).toEqual(["Hi Ada! You wrote: by https"]);
 
     await platform.control.saveWebhook({ url: `https://localhost:${port}/healthz` });
-    const { event: lost } = await platform.message("to the wrong path");
+    const lost = await platform.write("ada", "to the wrong path");
     expect(await platform.delivery(lost)).toMatchObject({ status: 404 });
   });
 });

@@ -4,11 +4,12 @@ import { describe, expect, test } from "vitest";
 import { sign } from "../faces/signature.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { answersTo, BotProcess } from "../support/world/bot-process.ts";
+import { PlatformProcess } from "../support/world/platform-process.ts";
 import { caddy } from "./proxy/caddy.ts";
 import { makeCertificates } from "./proxy/certificates.ts";
 import { nginx } from "./proxy/nginx.ts";
 import { type ProxyKind, startProxy, whyNoProxy } from "./proxy/proxy.ts";
-import { answersTo, BotProcess, PlatformProcess, SECRET } from "./proxy/world.ts";
 
 /** The body limit of both the bot and the proxy, in bytes. */
 const LIMIT = 16_777_216;
@@ -17,12 +18,12 @@ async function start(kind: ProxyKind) {
   const folder = temporaryFolder();
   const certificates = makeCertificates(folder);
   const trusted = certificates.authority.cert;
-  const platform = await PlatformProcess.start(folder, trusted);
-  const bot = await BotProcess.start(folder, platform);
+  const platform = await PlatformProcess.start({ trusted });
+  const bot = await BotProcess.start(platform);
   const port = await reservePort();
   await startProxy(kind, { folder, certificates, port, bot: bot.url });
   const origin = `https://localhost:${port}`;
-  await platform.control.saveWebhook({ url: `${origin}/webhook` });
+  await platform.deliverTo(origin);
   return { folder, trusted, platform, bot, origin };
 }
 
@@ -67,11 +68,11 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
   test.skipIf(reason !== undefined)("a message arrives by webhook and gets a reply", async () => {
     const { platform, bot, origin, trusted } = await start(kind);
     const text = "grüße 🙂 e\u0301 \u2028";
-    const { event, conversation } = await platform.message(text);
+    const written = await platform.write("ada", text);
     // Caddy starts to listen before it has its certificate, so the first attempt may fail.
-    expect(await platform.delivery(event, 200)).toMatchObject({ eventIds: [event] });
-    await platform.answer(answersTo(text)[1]);
-    expect(await platform.answers(conversation)).toEqual(answersTo(text));
+    expect(await platform.delivery(written, 200)).toMatchObject({ eventIds: [written.eventId] });
+    await platform.answered(written);
+    expect(await platform.answers()).toEqual(answersTo(text));
     expect(await bot.status()).toMatchObject({
       mode: "auditing",
       modeReason: "the bot has started",
@@ -92,11 +93,13 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
         count: 50,
       });
       const eventIds = events.map(({ id }) => id);
-      const delivery = await platform.delivery(eventIds.at(-1) ?? "", 200);
+      const delivery = await platform.delivery({ eventId: eventIds.at(-1) ?? "" }, 200);
       expect(delivery).toMatchObject({ eventIds });
 
       const post = (body: Buffer) => {
-        const headers = { "x-service-signature": sign(body, SECRET, Date.now() / 1000) };
+        const headers = {
+          "x-service-signature": sign(body, platform.webhookSecret, Date.now() / 1000),
+        };
         return statusOf(`${origin}/webhook`, trusted, { body, headers });
       };
       expect(await post(batchOf(LIMIT))).toBe(200);
@@ -125,25 +128,25 @@ describe.skipIf(reason !== undefined)("the platform checks the certificate", () 
     const folder = temporaryFolder();
     const certificates = makeCertificates(folder);
     const trusted = certificates.authority.cert;
-    const platform = await PlatformProcess.start(folder, trusts ? trusted : undefined);
-    const bot = await BotProcess.start(folder, platform, { DELIVERY: "webhook" });
+    const platform = await PlatformProcess.start({ trusted: trusts ? trusted : undefined });
+    const bot = await BotProcess.start(platform, { env: { DELIVERY: "webhook" } });
     const port = await reservePort();
     const served = { ...certificates, localhost: certificates[shown] };
     const options = { folder, port, bot: bot.url };
     const proxy = await startProxy(nginx, { ...options, certificates: served });
-    const url = `https://localhost:${port}/webhook`;
-    await platform.control.saveWebhook({ url });
-    const { event } = await platform.message("nobody may read this");
-    const { status, error } = await platform.delivery(event);
+    const origin = `https://localhost:${port}`;
+    await platform.deliverTo(origin);
+    const written = await platform.write("ada", "nobody may read this");
+    const { status, error } = await platform.delivery(written);
     expect({ status, error }).toEqual({ status: null, error: expect.stringMatching(told) });
     expect(await bot.status()).toMatchObject({ lastDeliveryAt: null });
 
     // Positive control: a platform that trusts the certificate succeeds, so the certificate was the only problem.
     await proxy.stop();
     await startProxy(nginx, { ...options, certificates });
-    const other = await PlatformProcess.start(folder, trusted);
-    await other.control.saveWebhook({ url });
-    const { event: readable } = await other.message("this may be read");
+    const other = await PlatformProcess.start({ trusted });
+    await other.deliverTo(origin);
+    const readable = await other.write("ada", "this may be read");
     expect(await other.delivery(readable)).toMatchObject({ status: 200 });
     expect(await bot.status()).toMatchObject({ lastDeliveryAt: expect.any(String) });
   });

@@ -7,9 +7,10 @@ import type { Platform } from "../faces/platform.ts";
 import { NEXT_POSTGRES_STEP, nextStepName } from "../support/next-schema.ts";
 import { look } from "../support/postgres/look.ts";
 import { emptyPlace, type Place } from "../support/postgres/open.ts";
-import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { BotProcess } from "../support/world/bot-process.ts";
+import { postgres } from "../support/world/stores.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -46,14 +47,10 @@ async function scene() {
   const place = await emptyPlace();
   const platform = await runPlatform();
   const start = (name: string, folder = ROOT) =>
-    new TestProcess([join(folder, "test/e2e/versioned-bot.ts")], {
-      bareEnv: true,
-      env: {
-        ...{ NAMED: name, PORT: "0", AUDIT_INTERVAL_MS: "200", NODE_DISABLE_COMPILE_CACHE: "1" },
-        ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: platform.apiKey },
-        ...{ SERVICE_WEBHOOK_SECRET: platform.webhookSecret },
-        ...{ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema },
-      },
+    new BotProcess(platform, {
+      script: join(folder, "test/e2e/versioned-bot.ts"),
+      store: postgres(place),
+      env: { NAMED: name, AUDIT_INTERVAL_MS: "200", NODE_DISABLE_COMPILE_CACHE: "1" },
     });
   return { place, start, talk: new Talk(platform) };
 }
@@ -67,9 +64,9 @@ class Talk {
     this.#platform = platform;
   }
 
-  async deliverTo(bot: TestProcess): Promise<void> {
-    const { url } = await bot.message("ready");
-    this.#platform.control.saveWebhook({ url: `${url}/webhook` });
+  async deliverTo(bot: BotProcess): Promise<void> {
+    await bot.ready();
+    this.#platform.control.saveWebhook({ url: `${bot.url}/webhook` });
   }
 
   /** Sends three messages from each of four users. Once all of them have a reply, resolves to the bots that replied. */

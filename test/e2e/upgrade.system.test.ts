@@ -7,10 +7,10 @@ import { root } from "../create/harness.ts";
 import { type RunResult, run } from "../faces/create.ts";
 import { SIGNATURE_HEADER, sign } from "../faces/signature.ts";
 import { message } from "../support/inbox-events.ts";
-import { TestProcess } from "../support/process.ts";
 import { SCAFFOLD_TIMEOUT_MS, withoutBotVariables } from "../support/scaffolded.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { API_KEY, PlatformProcess, SECRET } from "./proxy/world.ts";
+import { BotProcess } from "../support/world/bot-process.ts";
+import { PlatformProcess } from "../support/world/platform-process.ts";
+import { sqlite } from "../support/world/stores.ts";
 
 const fixtures = join(root, "test/fixtures");
 
@@ -47,32 +47,27 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
   });
 
   test("continues with its inbox: pending events are handled, and handled events are not handled again", async () => {
-    const platform = await PlatformProcess.start(temporaryFolder());
-    await platform.conversation(conversation);
-    const running = new TestProcess(["--import", "service-bot/env", "src/main.ts"], {
+    const platform = await PlatformProcess.start();
+    await begin(platform, conversation);
+    const running = await BotProcess.start(platform, {
+      script: "src/main.ts",
+      flags: ["--import", "service-bot/env"],
+      store: sqlite("data/bot.db"),
       cwd: bot,
-      bareEnv: true,
-      env: {
-        SERVICE_BASE_URL: platform.url,
-        SERVICE_API_KEY: API_KEY,
-        SERVICE_WEBHOOK_SECRET: SECRET,
-        DELIVERY: "webhook",
-        PORT: "0",
-      },
+      env: { DELIVERY: "webhook" },
     });
-    const { url } = await running.message("ready");
-    await platform.answer("Hi Ada! You wrote: text of evt_old_waiting");
+    const deliver = (id: string) => post(running.url, message(id, conversation).body, platform);
+    await platform.says("Hi Ada! You wrote: text of evt_old_waiting");
 
     // Deliver again an event that was already handled, in a conversation where a second reply would be visible.
-    expect(await deliver(String(url), message("evt_old_done", conversation).body)).toBe(200);
-    expect(await deliver(String(url), message("evt_new", conversation).body)).toBe(200);
-    await platform.answer("Hi Ada! You wrote: text of evt_new");
+    expect(await deliver("evt_old_done")).toBe(200);
+    expect(await deliver("evt_new")).toBe(200);
+    await platform.says("Hi Ada! You wrote: text of evt_new");
     expect(await platform.answers(conversation)).toEqual([
       "Hi Ada! You wrote: text of evt_old_waiting",
       "Hi Ada! You wrote: text of evt_new",
     ]);
-    running.kill("SIGTERM");
-    expect(await running.exited).toEqual({ code: 0, signal: null });
+    await running.stop();
 
     const inbox = await run("npx", ["service-bot", "inbox", "show", "evt_old_dead"], {
       cwd: bot,
@@ -92,9 +87,22 @@ async function done(running: Promise<RunResult>): Promise<RunResult> {
   return result;
 }
 
-async function deliver(origin: string, event: string): Promise<number> {
+/** Lets new users write to the bot until the conversation with this id exists. */
+async function begin(platform: PlatformProcess, conversation: string): Promise<void> {
+  for (let n = 1; n < 100; n++) {
+    const { conversationId } = await platform.write(`person_${n}`, "hello");
+    if (conversationId === conversation) return;
+  }
+  throw new Error(`there is no conversation ${conversation}`);
+}
+
+async function post(
+  origin: string,
+  event: string,
+  { webhookSecret }: PlatformProcess,
+): Promise<number> {
   const body = `{"events":[${event}]}`;
-  const headers = { [SIGNATURE_HEADER]: sign(body, SECRET, Date.now() / 1000) };
+  const headers = { [SIGNATURE_HEADER]: sign(body, webhookSecret, Date.now() / 1000) };
   const response = await fetch(`${origin}/webhook`, { method: "POST", headers, body });
   await response.arrayBuffer();
   return response.status;

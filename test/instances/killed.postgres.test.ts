@@ -1,16 +1,17 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { Platform } from "../faces/platform.ts";
-import { emptyPlace, type Place } from "../support/postgres/open.ts";
-import { TestProcess } from "../support/process.ts";
+import { emptyPlace } from "../support/postgres/open.ts";
 import { runPlatform } from "../support/running-bot.ts";
+import { BotProcess } from "../support/world/bot-process.ts";
+import { postgres } from "../support/world/stores.ts";
 
-const BOT = fileURLToPath(new URL("./patient-bot.ts", import.meta.url));
+const script = fileURLToPath(new URL("./patient-bot.ts", import.meta.url));
 
 async function scene(env: Record<string, string> = {}) {
   const platform = await runPlatform({ retryIntervalMs: 100 });
-  const place = await emptyPlace();
-  const start = () => startBot(platform, place, env);
+  const store = postgres(await emptyPlace());
+  const intervals = { START_FROM: "oldest", POLL_INTERVAL_MS: "50", AUDIT_INTERVAL_MS: "100" };
+  const start = () => new BotProcess(platform, { script, store, env: { ...intervals, ...env } });
   const write = (text: string) => platform.control.act({ type: "dm.message", from: "ada", text });
   const isSaid = (text: string) => (entry: { readonly text?: string | undefined }) =>
     entry.text === `re: ${text}`;
@@ -22,18 +23,6 @@ async function scene(env: Record<string, string> = {}) {
       .filter(({ fromBot }) => fromBot)
       .map(({ text }) => text);
   return { platform, start, write, said, isSaid, answers };
-}
-
-function startBot(platform: Platform, place: Place, env: Record<string, string>): TestProcess {
-  return new TestProcess([BOT], {
-    bareEnv: true,
-    env: {
-      ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: platform.apiKey },
-      ...{ SERVICE_WEBHOOK_SECRET: platform.webhookSecret, START_FROM: "oldest" },
-      ...{ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema, PORT: "0" },
-      ...{ POLL_INTERVAL_MS: "50", AUDIT_INTERVAL_MS: "100", ...env },
-    },
-  });
 }
 
 describe("after kill -9 in the middle of a reply, whose lease would last for an hour", () => {

@@ -1,31 +1,21 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Platform } from "../faces/platform.ts";
-import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { answersTo, BotProcess } from "../support/world/bot-process.ts";
+import { sqlite } from "../support/world/stores.ts";
 
-const BOT = fileURLToPath(new URL("../e2e/answering-bot.ts", import.meta.url));
-
-async function startBot(platform: Platform, file: string): Promise<TestProcess> {
-  const bot = new TestProcess([BOT], {
-    bareEnv: true,
-    env: {
-      SERVICE_BASE_URL: platform.url,
-      SERVICE_API_KEY: platform.apiKey,
-      SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
-      DATABASE_URL: `file:${file}`,
-      PORT: "0",
-      MIN_FREE_BYTES: "0",
-      START_FROM: "oldest",
-      POLL_INTERVAL_MS: "50",
-      AUDIT_INTERVAL_MS: "100",
-    },
-  });
-  const { webhook } = await bot.message("ready");
-  platform.control.saveWebhook({ url: String(webhook) });
+async function startBot(platform: Platform, file: string): Promise<BotProcess> {
+  const env = {
+    START_FROM: "oldest",
+    POLL_INTERVAL_MS: "50",
+    AUDIT_INTERVAL_MS: "100",
+    MIN_FREE_BYTES: "0",
+  };
+  const bot = await BotProcess.start(platform, { store: sqlite(file), env });
+  platform.control.saveWebhook({ url: `${bot.url}/webhook` });
   return bot;
 }
 
@@ -67,7 +57,7 @@ test("a process killed with -9 in the middle of an answer loses nothing and says
     const sent = platform.control.messages(conversationId).filter(({ fromBot }) => fromBot);
     const expected = written
       .filter((one) => one.conversationId === conversationId)
-      .flatMap(({ text }) => [`first answer to ${text}`, `second answer to ${text}`]);
+      .flatMap(({ text }) => answersTo(text));
     expect(sent.map(({ text }) => text)).toEqual(expected);
   }
 });

@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { API_KEY, PlatformProcess, SECRET } from "../../e2e/proxy/world.ts";
 import { Manifest } from "../../operations/kubernetes.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { PlatformProcess } from "../../support/world/platform-process.ts";
 import { ComposeProject } from "../support/compose.ts";
 import { docker, hostAddress, withEngine } from "../support/given.ts";
 import { PostgresContainer } from "../support/postgres-container.ts";
@@ -56,14 +55,14 @@ withEngine("a container as the Kubernetes manifests describe it", () => {
     const host = await hostAddress();
     const port = String(await reservePort());
     const address = ["--host", host, "--port", port];
-    return await PlatformProcess.start(temporaryFolder(), undefined, address);
+    return await PlatformProcess.start({ flags: address });
   }
 
   /** Resolves once the new pod is ready and the webhook points to it. */
   async function startPod(manifest: Manifest, platform: PlatformProcess): Promise<Pod> {
     project.configure({
-      ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
-      SERVICE_WEBHOOK_SECRET: SECRET,
+      ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: platform.apiKey },
+      SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
       ...(database === undefined ? {} : { PGPASSWORD: database.password }),
     });
     const secret = join(project.dir, ".env");
@@ -73,7 +72,7 @@ withEngine("a container as the Kubernetes manifests describe it", () => {
     onTestFinished(() => pod.remove());
     await pod.until("ready", () => pod.isReady);
     console.info(`the pod was ready after ${seconds(started)}`);
-    await platform.control.saveWebhook({ url: `${pod.url}/webhook` });
+    await platform.deliverTo(pod.url);
     return pod;
   }
 
@@ -85,16 +84,16 @@ withEngine("a container as the Kubernetes manifests describe it", () => {
     const ending = pod.terminate();
     const readiness = await pod.untilUnready();
     await wait(LATE_MS);
-    const written = await platform.message(text);
-    const { status } = await platform.delivery(written.event);
+    const written = await platform.write("ada", text);
+    const { status } = await platform.delivery(written);
     return { ...written, readiness, status, ended: await ending };
   }
 
   test("on SQLite it is confined, is replaced when it hangs, and exits within its grace period", async () => {
     const manifest = new Manifest("sqlite.yaml");
     const { pod, platform } = await start(manifest);
-    const first = await platform.message("in a pod");
-    await platform.answer("Hi Ada! You wrote: in a pod");
+    const first = await platform.write("ada", "in a pod");
+    await platform.says("Hi Ada! You wrote: in a pod");
 
     const status = await docker.run("exec", NAME, "cat", "/proc/1/status");
     const { runAsUser, fsGroup } = manifest.pod.securityContext ?? {};
@@ -115,17 +114,17 @@ withEngine("a container as the Kubernetes manifests describe it", () => {
     await docker.run("kill", "--signal", "STOP", NAME);
     await pod.until("out of service", () => !pod.isReady);
     console.info(`a pod that hangs was out of service after ${seconds(hanging)}`);
-    await platform.message("while it hangs");
+    await platform.write("ada", "while it hangs");
     await pod.until("replaced", () => pod.restarts === 1 && pod.isReady);
     console.info(`a pod that hangs was replaced after ${seconds(hanging)}`);
-    await platform.answer("Hi Ada! You wrote: while it hangs");
-    await platform.control.deliver({ eventIds: [first.event] });
+    await platform.says("Hi Ada! You wrote: while it hangs");
+    await platform.control.deliver({ eventIds: [first.eventId] });
 
     const ended = await pod.terminate();
     console.info(`the pod ended after ${seconds(performance.now() - ended.tookMs)}`);
     expect(ended).toMatchObject({ ExitCode: 0, OOMKilled: false });
     expect(ended.tookMs).toBeLessThan((manifest.pod.terminationGracePeriodSeconds ?? 0) * 1_000);
-    expect(await platform.answers(first.conversation)).toEqual([
+    expect(await platform.answers(first.conversationId)).toEqual([
       "Hi Ada! You wrote: in a pod",
       "Hi Ada! You wrote: while it hangs",
     ]);
@@ -135,8 +134,8 @@ withEngine("a container as the Kubernetes manifests describe it", () => {
     database = await PostgresContainer.start(docker, DATABASE);
     const manifest = new Manifest("postgres.yaml");
     const { pod, platform } = await start(manifest);
-    await platform.message("into PostgreSQL");
-    await platform.answer("Hi Ada! You wrote: into PostgreSQL");
+    await platform.write("ada", "into PostgreSQL");
+    await platform.says("Hi Ada! You wrote: into PostgreSQL");
 
     const restarts = await pod.ownRestarts();
     const away = performance.now();
@@ -155,17 +154,17 @@ withEngine("a container as the Kubernetes manifests describe it", () => {
     const { ended } = last;
     expect(last).toMatchObject({ readiness: 503, status: 200 });
     const before = ["Hi Ada! You wrote: into PostgreSQL"];
-    expect(await platform.answers(last.conversation)).toEqual(before);
+    expect(await platform.answers(last.conversationId)).toEqual(before);
     console.info(`the pod ended after ${seconds(performance.now() - ended.tookMs)}`);
     expect(ended).toMatchObject({ ExitCode: 0 });
     expect(ended.tookMs).toBeLessThan((manifest.pod.terminationGracePeriodSeconds ?? 0) * 1_000);
 
     await pod.remove();
     const next = await startPod(new Manifest("postgres.yaml", withoutDrain), platform);
-    await platform.answer("Hi Ada! You wrote: at the end");
+    await platform.says("Hi Ada! You wrote: at the end");
     const refused = await endWithMessage(next, platform, "too late");
     expect(refused.status).not.toBe(200);
-    expect(await platform.answers(last.conversation)).toEqual([
+    expect(await platform.answers(last.conversationId)).toEqual([
       ...before,
       "Hi Ada! You wrote: at the end",
     ]);

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { API_KEY, PlatformProcess, SECRET } from "../../e2e/proxy/world.ts";
 import { defaults, variables } from "../../faces/bot.ts";
 import type { Finding } from "../../faces/cli.ts";
 import type { Stage } from "../../faults/driver/fault.ts";
@@ -14,7 +13,7 @@ import { Stops } from "../../faults/scenarios/stops.ts";
 import { testSmall } from "../../faults/test-small.ts";
 import { longestStopMs } from "../../operations/code.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { PlatformProcess } from "../../support/world/platform-process.ts";
 import { ComposeProject } from "../support/compose.ts";
 import { BotContainer, isOk } from "../support/container.ts";
 import { onPostgres, onVolume } from "../support/fault-world.ts";
@@ -92,12 +91,12 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     store: StoreName = "sqlite",
   ) {
     const host = await hostAddress();
-    const platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
-    const access = { SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY };
+    const platform = await PlatformProcess.start({ flags: ["--host", host] });
+    const access = { SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: platform.apiKey };
     const bot = await BotContainer.run(docker, NAME, {
       image: imageOf(store),
       flags,
-      env: { ...access, SERVICE_WEBHOOK_SECRET: SECRET, ...env },
+      env: { ...access, SERVICE_WEBHOOK_SECRET: platform.webhookSecret, ...env },
     });
     onTestFinished(() => bot.remove());
     return { platform, bot };
@@ -136,10 +135,10 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
       const { platform, bot } = await run([...flagsOf(hosting), ...flags], env, store);
       await bot.ready();
       expect(await isOk(`${bot.url}${healthPath}`)).toBe(true);
-      await platform.control.saveWebhook({ url: `${bot.url}/webhook` });
-      const { event } = await platform.message(`at ${port}`);
-      expect(await platform.delivery(event)).toMatchObject({ status: 200 });
-      await platform.answer(`Hi Ada! You wrote: at ${port}`);
+      await platform.deliverTo(bot.url);
+      const written = await platform.write("ada", `at ${port}`);
+      expect(await platform.delivery(written)).toMatchObject({ status: 200 });
+      await platform.says(`Hi Ada! You wrote: at ${port}`);
       const found = { level: "ok", what: expect.stringContaining(shown) };
       expect(await findings()).toMatchObject([found]);
       const { ExitCode, tookMs } = await bot.stop();

@@ -3,14 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { documentedBlock, pages } from "../../docs/markdown.ts";
-import { API_KEY, PlatformProcess, SECRET } from "../../e2e/proxy/world.ts";
 import { operations } from "../../operations/code.ts";
 import { Unit } from "../../operations/unit.ts";
 import { TestProcess } from "../../support/process.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot } from "../../support/scaffolded.ts";
 import { SERVER_PATH } from "../../support/server-path.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { PlatformProcess } from "../../support/world/platform-process.ts";
 import { docker, withEngine } from "../support/given.ts";
 import { Machine, whyNoMachine } from "./machine.ts";
 
@@ -60,18 +59,22 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
 
     async function configure(port: number, database: string): Promise<void> {
       const env = [
-        ...[`SERVICE_BASE_URL=${platform.url}`, `SERVICE_API_KEY=${API_KEY}`],
-        ...[`SERVICE_WEBHOOK_SECRET=${SECRET}`, `DATABASE_URL=${database}`, `PORT=${port}`],
+        ...[`SERVICE_BASE_URL=${platform.url}`, `SERVICE_API_KEY=${platform.apiKey}`],
+        ...[
+          `SERVICE_WEBHOOK_SECRET=${platform.webhookSecret}`,
+          `DATABASE_URL=${database}`,
+          `PORT=${port}`,
+        ],
       ];
       await machine.type(`cat >>${HOME}/.env <<'END'\n${env.join("\n")}\nEND`);
     }
 
     async function say(text: string): Promise<string> {
-      const message = await platform.message(text);
-      conversation = message.conversation;
+      const message = await platform.write("ada", text);
+      conversation = message.conversationId;
       texts.push(text);
-      await platform.answer(`Hi Ada! You wrote: ${text}`);
-      return message.event;
+      await platform.says(`Hi Ada! You wrote: ${text}`);
+      return message.eventId;
     }
 
     async function expectAnswers(): Promise<void> {
@@ -81,8 +84,8 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
 
     test("replies, restarts, keeps its inbox, is updated, and comes back when the machine reboots", async () => {
       const port = await reservePort();
-      platform = await PlatformProcess.start(temporaryFolder());
-      await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
+      platform = await PlatformProcess.start();
+      await platform.deliverTo(`http://127.0.0.1:${port}`);
       await machine.type(documentedBlock("docs/deploy/systemd.md", "install"));
       const start = documentedBlock("docs/deploy/systemd.md", "start").trimEnd().split("\n");
       const [copied = "", reloaded = "", enabled = "", follow = "", ...more] = start;
@@ -102,7 +105,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const following = new TestProcess(args, { command, env: { PATH: SERVER_PATH } });
       await following.message("ready");
       const event = await say("by systemd");
-      expect(await platform.delivery(event)).toMatchObject({ status: 200 });
+      expect(await platform.delivery({ eventId: event })).toMatchObject({ status: 200 });
 
       const doctor = documentedBlock("docs/deploy/systemd.md", "doctor");
       expect(await machine.type(doctor)).toContain(`${STATE}/bot.db can be written`);
@@ -126,12 +129,12 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(await machine.property(UNIT, "ExecMainStatus")).toBe("0");
 
       // An enabled unit starts at boot, and the bot reads the events it missed.
-      await platform.message("while the machine was off");
+      await platform.write("ada", "while the machine was off");
       texts.push("while the machine was off");
       following.kill("SIGKILL");
       await machine.powerOff();
       await boot();
-      await platform.answer("Hi Ada! You wrote: while the machine was off");
+      await platform.says("Hi Ada! You wrote: while the machine was off");
       await expectAnswers();
 
       const lines = (await machine.journal(`${UNIT} --boot SYSLOG_IDENTIFIER=node`)).split("\n");
@@ -142,8 +145,8 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
 
     test("with its inbox in PostgreSQL on the same machine, waits for the database and comes back after a reboot", async () => {
       const port = await reservePort();
-      platform = await PlatformProcess.start(temporaryFolder());
-      await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
+      platform = await PlatformProcess.start();
+      await platform.deliverTo(`http://127.0.0.1:${port}`);
       texts.length = 0;
       // Listen only on the Unix socket, because another server may be using the port.
       await machine.type("pg_conftool 15 main set listen_addresses ''");
@@ -157,12 +160,12 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const event = await say("into PostgreSQL");
 
       await machine.type("systemctl stop postgresql@15-main");
-      const { event: refused } = await platform.message("without a database");
+      const refused = await platform.write("ada", "without a database");
       texts.push("without a database");
       await platform.delivery(refused, 503);
       const started = performance.now();
       await machine.type("systemctl start postgresql@15-main");
-      await platform.answer("Hi Ada! You wrote: without a database");
+      await platform.says("Hi Ada! You wrote: without a database");
       console.info(`with PostgreSQL back the answer came in ${seconds(started)}`);
 
       await machine.powerOff();
