@@ -1,9 +1,10 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type TestBot, testBot } from "../src/testing/index.ts";
+import { describe, expect, test } from "vitest";
+import type { TestBot } from "../src/testing/index.ts";
 import { payloads } from "./events/samples.ts";
-import { Bot } from "./faces/bot.ts";
+import type { Bot } from "./faces/bot.ts";
 import type { Context } from "./faces/router.ts";
 import { logSink } from "./support/log.ts";
+import { startTestBot } from "./support/world/test-bot.ts";
 
 interface Scene {
   readonly bot: TestBot<Bot>;
@@ -13,15 +14,12 @@ interface Scene {
 /** Runs the handler twice for one message. The first run fails after the handler's last line. */
 async function runTwice(handle: (ctx: Context<"dm.message">) => Promise<unknown>): Promise<Scene> {
   const sink = logSink();
-  const bot = await testBot((options) => {
-    const made = new Bot({ ...options, logger: sink.log });
+  const failing = (made: Bot) =>
     made.on("dm.message", async (ctx) => {
       await handle(ctx);
       if (ctx.attempt === 1) throw new Error("boom");
     });
-    return made;
-  });
-  onTestFinished(() => bot.close());
+  const bot = await startTestBot(failing, { logger: sink.log });
   await bot.deliver({ type: "dm.message", payload: payloads["dm.message"] });
   await bot.clock.advance(10_000);
   await bot.bot.idle();

@@ -1,7 +1,8 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type TestBot, type TestEvent, testBot } from "../src/testing/index.ts";
-import { Bot } from "./faces/bot.ts";
+import { describe, expect, test } from "vitest";
+import type { TestBot, TestEvent } from "../src/testing/index.ts";
+import type { Bot } from "./faces/bot.ts";
 import { sign } from "./faces/signature.ts";
+import { startTestBot } from "./support/world/test-bot.ts";
 
 // Section 6 of the platform document names the fields of payloads, but not their types.
 
@@ -10,17 +11,15 @@ const from = { userId: "u_1", username: "ada", name: "Ada" };
 
 async function startBot(): Promise<{ under: TestBot<Bot>; handled: string[] }> {
   const handled: string[] = [];
-  const under = await testBot((options) => {
-    const bot = new Bot({ ...options, webhookSecret: SECRET });
+  const prepare = (bot: Bot) => {
     bot.use(async (ctx, next) => {
       handled.push(ctx.event.id);
       await next();
     });
     bot.on("dm.message", (ctx) => ctx.reply(`${ctx.payload.from.name}: ${ctx.payload.excerpt}`));
     bot.on("mention", (ctx) => ctx.reply(`Hi ${ctx.payload.actor.name}`));
-    return bot;
-  });
-  onTestFinished(() => under.close());
+  };
+  const under = await startTestBot(prepare, { webhookSecret: SECRET });
   return { under, handled };
 }
 

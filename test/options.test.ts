@@ -1,8 +1,8 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Client } from "../src/client/index.ts";
 import { Bot, type BotOptions } from "../src/index.ts";
-import { testBot } from "../src/testing/index.ts";
 import { pageUrl } from "./faces/core.ts";
+import { startTestBot } from "./support/world/test-bot.ts";
 
 test.each<[BotOptions, string]>([
   [{ handlerTimeoutMs: 0 }, "handlerTimeoutMs must be from 1 to"],
@@ -83,8 +83,7 @@ describe("an option that does not exist is refused", () => {
   );
 
   test("of a test's refusals and deliveries", async () => {
-    const under = await testBot((options) => new Bot(options));
-    onTestFinished(() => under.close());
+    const under = await startTestBot();
     const refusing = { code: "BLOCKED", ...spread({ time: 2 }) };
     expect(() => under.refuse(refusing)).toThrow(refusal("did you mean times?"));
     await expect(under.deliver([], spread({ secrt: "whsec_x" }))).rejects.toEqual(

@@ -1,16 +1,14 @@
-import { expect, onTestFinished, test } from "vitest";
-import { testBot } from "../src/testing/index.ts";
+import { expect, test } from "vitest";
 import { gate } from "./dispatcher/harness.ts";
 import { payloads } from "./events/samples.ts";
-import { Bot } from "./faces/bot.ts";
+import { startTestBot } from "./support/world/test-bot.ts";
 
 test("sixteen mentions that hang do not delay an event for onUnknown", async () => {
   const hanging = gate();
   const handled = gate();
-  const bot = await testBot((options) =>
-    new Bot(options).on("mention", () => hanging.pass()).onUnknown(() => void handled.pass()),
+  const bot = await startTestBot((made) =>
+    made.on("mention", () => hanging.pass()).onUnknown(() => void handled.pass()),
   );
-  onTestFinished(() => bot.close());
   const mentions = Array.from({ length: 16 }, (_, n) => ({
     type: "mention",
     payload: { ...payloads.mention, postId: `p_${n}` },
@@ -26,15 +24,14 @@ test("sixteen mentions that hang do not delay an event for onUnknown", async () 
 test("sixteen mentions that hang do not delay a message", async () => {
   const hanging = gate();
   const answered = gate();
-  const bot = await testBot((options) =>
-    new Bot(options)
+  const bot = await startTestBot((made) =>
+    made
       .on("mention", () => hanging.pass())
       .on("dm.message", async (ctx) => {
         await ctx.reply("hello");
         void answered.pass();
       }),
   );
-  onTestFinished(() => bot.close());
   const mentions = Array.from({ length: 16 }, (_, n) => ({
     type: "mention",
     payload: { ...payloads.mention, postId: `p_${n}` },

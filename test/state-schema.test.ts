@@ -1,7 +1,8 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { Bot, Router, type StandardSchemaV1 } from "../src/index.ts";
 import { testBot } from "../src/testing/index.ts";
+import { startTestBot } from "./support/world/test-bot.ts";
 
 type Validate = StandardSchemaV1["~standard"]["validate"];
 
@@ -98,7 +99,6 @@ describe("a state schema is accepted", () => {
       });
       return made;
     });
-    onTestFinished(() => bot.close());
     expect((await bot.dm("hi")).replies).toHaveLength(1);
   });
 
@@ -108,8 +108,7 @@ describe("a state schema is accepted", () => {
     shop.on("poll.closed", z.object({ votes: z.number() }), () => undefined);
     shop.onTimer("remind", z.object({ text: z.string() }), () => undefined);
     shop.on("dm.message", async (ctx) => void (await ctx.state("cart", cart)));
-    const bot = await testBot((options) => new Bot(options).use(shop));
-    onTestFinished(() => bot.close());
+    const bot = await startTestBot((made) => made.use(shop));
     await expect(bot.dm("hi")).rejects.toThrow(refused(/\$\.items: .*default/));
   });
 });

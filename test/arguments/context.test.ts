@@ -1,7 +1,7 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type Context } from "../../src/index.ts";
-import { testBot } from "../../src/testing/index.ts";
+import { describe, expect, test } from "vitest";
+import type { Context } from "../../src/index.ts";
 import { unreadable } from "../support/unreadable.ts";
+import { startTestBot } from "../support/world/test-bot.ts";
 import { type Argument, mistakesOf } from "../support/wrong-values.ts";
 
 type Arguments = readonly ((context: Context) => Argument)[];
@@ -155,12 +155,11 @@ const arguments_: Readonly<Record<string, Arguments>> = {
 /** Runs `work` as the handler of a message. The run may fail, for example because of a reply without an `await`. */
 async function inHandler<T>(work: (context: Context) => Promise<T>): Promise<T> {
   const result = Promise.withResolvers<T>();
-  const bot = await testBot((options) => {
-    return new Bot(options)
+  const bot = await startTestBot((made) =>
+    made
       .onTimer("tick", () => undefined)
-      .on("dm.message", (context) => work(context).then(result.resolve, result.reject));
-  });
-  onTestFinished(() => bot.close());
+      .on("dm.message", (context) => work(context).then(result.resolve, result.reject)),
+  );
   await bot.dm("hi").catch(() => undefined);
   return await result.promise;
 }
@@ -185,10 +184,9 @@ describe.each(Object.entries(arguments_))("ctx.%s refuses a wrong value by name"
 });
 
 test("a text that no platform accepts is refused before its step is stored", async () => {
-  const bot = await testBot((options) => {
-    return new Bot(options).on("dm.message", ({ reply }) => reply("x".repeat(1_000_001)));
-  });
-  onTestFinished(() => bot.close());
+  const bot = await startTestBot((made) =>
+    made.on("dm.message", ({ reply }) => reply("x".repeat(1_000_001))),
+  );
   await expect(bot.dm("hi")).rejects.toMatchObject({ code: "TOO_LONG" });
   const [event] = (await bot.bot.inbox.list()).events;
   expect((await bot.bot.inbox.show(event?.id ?? "")).steps).toEqual([]);
@@ -200,14 +198,13 @@ test.each([
   ["an unreadable proxy", unreadable["a proxy whose traps all throw"]?.()],
 ])("fields that a middleware adds cannot be %s", async (_, fields) => {
   const refused = Promise.withResolvers<unknown>();
-  const bot = await testBot((options) => {
-    return new Bot(options)
+  const bot = await startTestBot((made) =>
+    made
       .use(async (_context, next) => {
         return await next(fields as object).catch((error: unknown) => refused.resolve(error));
       })
-      .on("dm.message", () => undefined);
-  });
-  onTestFinished(() => bot.close());
+      .on("dm.message", () => undefined),
+  );
   await bot.dm("hi").catch(() => undefined);
   expect(await refused.promise).toMatchObject({
     code: "INVALID_OPTION",

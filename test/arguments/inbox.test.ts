@@ -1,6 +1,6 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type InboxAdmin } from "../../src/index.ts";
-import { testBot } from "../../src/testing/index.ts";
+import { describe, expect, test } from "vitest";
+import type { InboxAdmin } from "../../src/index.ts";
+import { startTestBot } from "../support/world/test-bot.ts";
 import {
   type Accepted,
   type Argument,
@@ -74,8 +74,7 @@ const methods: Readonly<Record<string, (inbox: InboxAdmin) => readonly Argument[
 };
 
 async function inboxOf(): Promise<InboxAdmin> {
-  const under = await testBot((options) => new Bot(options));
-  onTestFinished(() => under.close());
+  const under = await startTestBot();
   return under.bot.inbox;
 }
 

@@ -1,6 +1,7 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Bot } from "../../src/index.ts";
 import { ManualClock, TestBot, TestPlatform, testBot } from "../../src/testing/index.ts";
+import { startTestBot } from "../support/world/test-bot.ts";
 import {
   type Accepted,
   type Argument,
@@ -76,8 +77,7 @@ const ofBot: Readonly<Record<string, (under: Under) => readonly Argument[]>> = {
 };
 
 async function start(): Promise<Under> {
-  const under = await testBot((options) => new Bot(options).on("dm.message", () => undefined));
-  onTestFinished(() => under.close());
+  const under = await startTestBot((bot) => bot.on("dm.message", () => undefined));
   return under;
 }
 

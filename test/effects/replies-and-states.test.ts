@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { number, object } from "zod";
-import { Bot, type BotOptions, type Context } from "../../src/index.ts";
-import { testBot } from "../../src/testing/index.ts";
+import type { BotOptions, Context } from "../../src/index.ts";
+import { startTestBot } from "../support/world/test-bot.ts";
 
 /** Handlers that answer at most three mentions of a user, as docs/reference/state.md advises and warns. */
 
@@ -16,8 +16,7 @@ async function repliesTo(
   handler: (ctx: Mention) => Promise<unknown>,
   options: BotOptions = {},
 ): Promise<number> {
-  const bot = await testBot((given) => new Bot({ ...given, ...options }).on("mention", handler));
-  onTestFinished(() => bot.close());
+  const bot = await startTestBot((made) => made.on("mention", handler), options);
   const actor = { username: "ada", name: "Ada" };
   const mentions = Array.from({ length: MENTIONS }, (_, n) => ({
     type: "mention" as const,

@@ -1,9 +1,9 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { testBot } from "../../src/testing/index.ts";
+import { describe, expect, test } from "vitest";
 import { payloads } from "../events/samples.ts";
-import { Bot } from "../faces/bot.ts";
+import type { Bot } from "../faces/bot.ts";
 import { BoundedPattern, Router } from "../faces/router.ts";
 import { logSink } from "../support/log.ts";
+import { startTestBot } from "../support/world/test-bot.ts";
 
 /** In ms. Short, so that the tests are fast. */
 const TIMEOUT_MS = 10;
@@ -132,14 +132,13 @@ describe("slow expressions", () => {
   test("are logged once on startup, also those of modules", async () => {
     const sink = logSink();
     const module = new Router().hears(/(b+)+c/, () => undefined);
-    const bot = await testBot((options) =>
-      new Bot({ ...options, logger: sink.log })
+    const prepare = (bot: Bot) =>
+      bot
         .hears(/^(a+)+$/, () => undefined)
         .hears(/^roll (\d+)$/, () => undefined)
         .hears("(a+)+", () => undefined)
-        .use(module),
-    );
-    onTestFinished(() => bot.close());
+        .use(module);
+    await startTestBot(prepare, { logger: sink.log });
     const lines = sink.records.filter(({ patterns }) => patterns !== undefined);
     expect(lines).toMatchObject([
       { level: "warn", patterns: ["hears(/^(a+)+$/)", "hears(/(b+)+c/)"] },
@@ -148,12 +147,11 @@ describe("slow expressions", () => {
 });
 
 test("a text that makes an expression slow ends as a dead letter at once, and others are answered", async () => {
-  const bot = await testBot((options) =>
-    new Bot(options)
+  const bot = await startTestBot((made) =>
+    made
       .hears(/^(a+)+$/, (ctx) => ctx.reply("only a"))
       .on("dm.message", (ctx) => ctx.reply("hello")),
   );
-  onTestFinished(() => bot.close());
   const message = (conversationId: string, excerpt: string) => {
     const payload = { ...payloads["dm.message"], conversationId, excerpt };
     return { type: "dm.message", payload } as const;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { GiveUp } from "../../src/index.ts";
-import { startBot } from "./start-bot.ts";
+import { startTestBot } from "../support/world/test-bot.ts";
 
 const boom = new Error("boom");
 
 function failing(...attempts: number[]) {
-  return startBot((bot) =>
+  return startTestBot((bot) =>
     bot.on("dm.message", async (ctx) => {
       if (attempts.includes(ctx.attempt)) throw boom;
       await ctx.reply("done");
@@ -34,7 +34,7 @@ describe("a handler that fails", () => {
 
   test("for good is a dead letter", async () => {
     const giveUp = new GiveUp("no use");
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on("dm.message", () => {
         throw giveUp;
       }),
@@ -54,7 +54,7 @@ describe("a handler that fails", () => {
   });
 
   test("fails its act, even if others begin meanwhile", async () => {
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on("dm.message", (ctx) => {
         if (ctx.payload.from.username === "ada") throw boom;
       }),
@@ -64,7 +64,7 @@ describe("a handler that fails", () => {
   });
 
   test("fails the next act no more, unless it fails again", async () => {
-    const bot = await startBot((made) => {
+    const bot = await startTestBot((made) => {
       made.on("dm.message", () => {
         throw boom;
       });
@@ -100,7 +100,7 @@ describe("advance", () => {
 
   test("handles what is due before the clock moves on", async () => {
     const at: number[] = [];
-    const bot = await startBot(
+    const bot = await startTestBot(
       (made) =>
         made.on("dm.message", async (ctx) => {
           // Takes more event loop turns than the clock waits for.
@@ -118,7 +118,7 @@ describe("advance", () => {
   });
 
   test("takes a span or a moment", async () => {
-    const bot = await startBot(() => undefined, {}, { now: "2026-11-23T08:00:00Z" });
+    const bot = await startTestBot(() => undefined, {}, { now: "2026-11-23T08:00:00Z" });
     await bot.advance(new Date("2026-11-24T09:00:00Z"));
     expect(new Date(bot.clock.now()).toISOString()).toBe("2026-11-24T09:00:00.000Z");
     await bot.advance(new Date(0));
@@ -130,7 +130,7 @@ describe("advance", () => {
   });
 
   test("ends the wait of a handler for the clock, such as its timeout", async () => {
-    const bot = await startBot(
+    const bot = await startTestBot(
       (made) => made.on("dm.message", (ctx) => new Promise((_, fail) => aborts(ctx.signal, fail))),
       { handlerTimeoutMs: 86_400_000, maxAttempts: 1 },
     );

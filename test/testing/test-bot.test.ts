@@ -12,7 +12,7 @@ import { systemClock } from "../faces/core.ts";
 import type { ServiceBotError } from "../faces/errors.ts";
 import type { DmMessagePayload } from "../faces/events.ts";
 import { image } from "../platform/support/images.ts";
-import { startBot } from "./start-bot.ts";
+import { startTestBot } from "../support/world/test-bot.ts";
 
 const message: TestEvent<"dm.message"> = {
   type: "dm.message",
@@ -27,7 +27,7 @@ const mention: TestEvent = { type: "mention", payload: payloads.mention };
 describe("deliver", () => {
   test("answers as the bot does, once its handlers are done", async () => {
     const seen: string[] = [];
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on("dm.message", async (ctx) => {
         await new Promise((resolve) => setImmediate(resolve));
         seen.push(ctx.payload.excerpt);
@@ -42,7 +42,7 @@ describe("deliver", () => {
 
   test("takes several events, as one batch", async () => {
     const seen: string[] = [];
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on(["dm.message", "mention"], (ctx) => seen.push(ctx.event.type)),
     );
     const answer = await bot.deliver([message, mention]);
@@ -52,7 +52,9 @@ describe("deliver", () => {
 
   test("gives events ids of their own, so that two are two", async () => {
     const ids: string[] = [];
-    const bot = await startBot((made) => made.on("dm.message", (ctx) => ids.push(ctx.event.id)));
+    const bot = await startTestBot((made) =>
+      made.on("dm.message", (ctx) => ids.push(ctx.event.id)),
+    );
     await bot.deliver([message, message]);
     await bot.deliver(message);
     expect(new Set(ids).size).toBe(3);
@@ -61,7 +63,7 @@ describe("deliver", () => {
 
   test("dates events by the clock, unless they have a date", async () => {
     const dates: string[] = [];
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on("dm.message", (ctx) => dates.push(ctx.event.createdAt)),
     );
     await bot.deliver(message);
@@ -71,7 +73,7 @@ describe("deliver", () => {
 
   test("the same id again is answered with 200 and not handled again", async () => {
     const handler = vi.fn();
-    const bot = await startBot((made) => made.on("dm.message", handler));
+    const bot = await startTestBot((made) => made.on("dm.message", handler));
     await bot.deliver({ ...message, id: "1" });
     expect(await bot.deliver({ ...message, id: "1" })).toEqual({
       status: 200,
@@ -89,7 +91,7 @@ describe("deliver", () => {
     "signed with %s, it is refused with %i and not handled",
     async (_name, status, code, options) => {
       const handler = vi.fn();
-      const bot = await startBot((made) => made.on("dm.message", handler));
+      const bot = await startTestBot((made) => made.on("dm.message", handler));
       expect(await bot.deliver(message, options)).toMatchObject({
         status,
         body: { error: { code } },
@@ -99,7 +101,7 @@ describe("deliver", () => {
   );
 
   test("the window of the signature follows the clock", async () => {
-    const bot = await startBot(() => undefined);
+    const bot = await startTestBot(() => undefined);
     const timestamp = Math.floor(bot.clock.now() / 1000);
     await bot.clock.advance(299_000);
     expect((await bot.deliver(message, { timestamp })).status).toBe(200);
@@ -108,7 +110,7 @@ describe("deliver", () => {
   });
 
   test("an event that cannot be handled does not fail the delivery", async () => {
-    const bot = await startBot(() => undefined);
+    const bot = await startTestBot(() => undefined);
     // A malformed event, such as a buggy platform might send.
     const broken = { type: "dm.message", payload: {} } as TestEvent;
     expect(await bot.deliver([broken, message])).toEqual({
@@ -120,7 +122,7 @@ describe("deliver", () => {
 
 describe("a handler that fails", () => {
   test("never reaches the sender: failures would disable the webhook", async () => {
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on("dm.message", () => {
         throw new Error("cannot");
       }),
@@ -130,7 +132,7 @@ describe("a handler that fails", () => {
 
   test("runs again when the clock has advanced, with the next attempt, and not before", async () => {
     const attempts: number[] = [];
-    const bot = await startBot(
+    const bot = await startTestBot(
       (made) =>
         made.on("dm.message", (ctx) => {
           attempts.push(ctx.attempt);
@@ -156,7 +158,7 @@ describe("a handler that fails", () => {
 
   test("runs no more than it may", async () => {
     const handler = vi.fn(() => Promise.reject(new Error("never")));
-    const bot = await startBot((made) => made.on("dm.message", handler), { maxAttempts: 2 });
+    const bot = await startTestBot((made) => made.on("dm.message", handler), { maxAttempts: 2 });
     await bot.deliver(message);
     for (let round = 0; round < 5; round++) {
       await bot.clock.advance(300_000);
@@ -166,7 +168,7 @@ describe("a handler that fails", () => {
   });
 
   test("has not sent anything twice", async () => {
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on("dm.message", async (ctx) => {
         await ctx.reply("hello");
         if (ctx.attempt === 1) throw new Error("after the reply");
@@ -181,7 +183,7 @@ describe("a handler that fails", () => {
 
 describe("sent", () => {
   test("is everything that the bot has sent, in order, and nothing else", async () => {
-    const bot = await startBot((made) => {
+    const bot = await startTestBot((made) => {
       made.on("dm.message", (ctx) => ctx.reply(`you said ${ctx.payload.excerpt}`));
       made.on("mention", (ctx) => ctx.reply("thanks"));
     });
@@ -194,7 +196,7 @@ describe("sent", () => {
   });
 
   test("is empty if the bot has sent nothing", async () => {
-    const bot = await startBot(() => undefined);
+    const bot = await startTestBot(() => undefined);
     await bot.deliver(message);
     expect(bot.sent).toEqual([]);
   });
@@ -203,7 +205,7 @@ describe("sent", () => {
 describe("the test platform", () => {
   test("lists what the bot has sent, so that the bot can read it again", async () => {
     const texts: unknown[] = [];
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on(["dm.message", "mention"], async (ctx) => {
         await ctx.reply("one");
         await ctx.reply("two");
@@ -221,7 +223,7 @@ describe("the test platform", () => {
   });
 
   test("keeps conversations apart", async () => {
-    const bot = await startBot((made) => made.on("dm.message", (ctx) => ctx.reply("hello")));
+    const bot = await startTestBot((made) => made.on("dm.message", (ctx) => ctx.reply("hello")));
     const other = { ...message, payload: { ...message.payload, conversationId: "c/2 ü" } };
     await bot.deliver([message, other]);
     const { client } = bot.bot;
@@ -234,7 +236,7 @@ describe("the test platform", () => {
   });
 
   test("has the bot's profile, and the delivered events in its log", async () => {
-    const bot = await startBot(() => undefined);
+    const bot = await startTestBot(() => undefined);
     await bot.follow();
     const { client } = bot.bot;
     expect((await client.me()).username).toBeTypeOf("string");
@@ -243,7 +245,7 @@ describe("the test platform", () => {
 
   test("refuses selected requests, so that handlers can be tested against it", async () => {
     const codes: unknown[] = [];
-    const bot = await startBot((made) =>
+    const bot = await startTestBot((made) =>
       made.on("dm.message", async (ctx) => {
         await ctx.reply("hello").catch((error: ServiceBotError) => codes.push(error.code));
       }),
@@ -258,7 +260,7 @@ describe("the test platform", () => {
 
 test("images of a reply are uploaded and attached, and every request is on record", async () => {
   const png = await image();
-  const bot = await startBot((made) =>
+  const bot = await startTestBot((made) =>
     made.on("dm.message", (ctx) => ctx.reply({ text: "look", images: [png, png] })),
   );
   await bot.deliver(message);
@@ -277,7 +279,7 @@ test("images of a reply are uploaded and attached, and every request is on recor
 
 test("an unavailable platform fails a handler at once, with any clock", async () => {
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  const bot = await startBot(
+  const bot = await startTestBot(
     (made) =>
       made.on("dm.message", async (ctx) => {
         await ctx.messages().catch(resolve);
@@ -290,7 +292,7 @@ test("an unavailable platform fails a handler at once, with any clock", async ()
 
 test("handlers' requests are retried as often as the option allows", async () => {
   const calls: string[] = [];
-  const bot = await startBot(
+  const bot = await startTestBot(
     (made) =>
       made.on("dm.message", async (ctx) => {
         await ctx.messages().catch(() => undefined);
@@ -311,7 +313,7 @@ test("handlers' requests are retried as often as the option allows", async () =>
 
 test("two bots under test are independent", async () => {
   const answer = (made: Bot) => void made.on("dm.message", (ctx) => ctx.reply("hello"));
-  const [one, other] = await Promise.all([startBot(answer), startBot(answer)]);
+  const [one, other] = await Promise.all([startTestBot(answer), startTestBot(answer)]);
   await one.deliver({ ...message, id: "1" });
   expect([one.sent.length, other.sent.length]).toEqual([1, 0]);
   expect((await other.deliver({ ...message, id: "1" })).body).toEqual({ stored: 1, duplicates: 0 });
@@ -353,7 +355,7 @@ describe("a bot that cannot be tested", () => {
   });
 
   test("because it is closed, reports that", async () => {
-    const bot = await startBot(() => undefined);
+    const bot = await startTestBot(() => undefined);
     await bot.close();
     const closed = { code: "NOT_STARTED", message: expect.stringContaining("closed") };
     await expect(bot.dm("hi")).rejects.toMatchObject(closed);
@@ -370,10 +372,10 @@ test("createBot may be asynchronous", async () => {
 
 test("the clock starts at the given time", async () => {
   for (const now of ["2026-11-23T08:00:00Z", new Date("2026-11-23T08:00:00Z"), 1_795_420_800_000]) {
-    const bot = await startBot(() => undefined, {}, { now });
+    const bot = await startTestBot(() => undefined, {}, { now });
     expect(new Date(bot.clock.now()).toISOString()).toBe("2026-11-23T08:00:00.000Z");
   }
-  await expect(startBot(() => undefined, {}, { now: "nine" })).rejects.toThrow(
+  await expect(startTestBot(() => undefined, {}, { now: "nine" })).rejects.toThrow(
     "now must be a time",
   );
 });

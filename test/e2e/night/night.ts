@@ -5,10 +5,10 @@ import { expect, vi } from "vitest";
 import { serviceBotEnds } from "../../cli/cli.ts";
 import type { WrittenStatus } from "../../faces/observe.ts";
 import type { Platform, PlatformOptions } from "../../faces/platform.ts";
-import { TestProcess } from "../../support/process.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { BotProcess } from "../../support/world/bot-process.ts";
 import { type Fired, firedIn } from "./alerts.ts";
 import { type Night, readScrape, type Scrape } from "./series.ts";
 
@@ -51,7 +51,7 @@ export class NightShift {
   readonly platform: Platform;
   readonly #folder: string;
   readonly #env: Record<string, string>;
-  #bot: TestProcess | undefined;
+  #bot: BotProcess | undefined;
   #calm: Scrape | undefined;
   #seen: Pick<Night, "fault" | "later" | "elapsed"> | undefined;
   #metricsUrl = "";
@@ -102,16 +102,14 @@ export class NightShift {
     Object.assign(this.#env, change);
     const lines = Object.entries(this.#env).map(([name, value]) => `${name}=${value}\n`);
     writeFileSync(join(this.#folder, ".env"), lines.join(""), { mode: 0o600 });
-    const bot = new TestProcess([BOT], { cwd: this.#folder, bareEnv: true, env: this.#env });
-    this.#bot = bot;
-    const { metrics } = await bot.message("ready");
+    this.#bot = new BotProcess(this.platform, { script: BOT, cwd: this.#folder, env: this.#env });
+    const { metrics } = await this.#bot.ready();
     this.#metricsUrl = String(metrics);
   }
 
   /** Stops the bot as a deployment does, and restarts it with these changes in its `.env`. */
   async restart(change: Record<string, string>): Promise<void> {
-    this.#bot?.kill("SIGTERM");
-    expect(await this.#bot?.exited).toMatchObject({ code: 0 });
+    await this.#bot?.stop();
     await this.start(change);
   }
 
@@ -198,8 +196,7 @@ export class NightShift {
 
   /** Stops the bot permanently, so that its files are closed. */
   async end(): Promise<void> {
-    this.#bot?.kill("SIGKILL");
-    await this.#bot?.exited;
+    await this.#bot?.die();
   }
 
   #type(...words: readonly string[]) {

@@ -6,7 +6,7 @@ import { TestProcess } from "../process.ts";
 import { readStatus } from "../read-status.ts";
 import { envOf, type Store, sqlite } from "./stores.ts";
 
-/** What a bot must know of its platform. Without a secret, it has no webhook. */
+/** Address and keys of a platform. Without a secret, a bot has no webhook. */
 export type PlatformAccess = Pick<Platform, "url" | "apiKey"> &
   Partial<Pick<Platform, "webhookSecret">>;
 

@@ -1,12 +1,12 @@
 import { onTestFinished } from "vitest";
-import { type TestBot, type TestOptions, testBot } from "../../src/testing/index.ts";
-import { Bot } from "../faces/bot.ts";
+import { type TestBot, type TestOptions, testBot } from "../../../src/testing/index.ts";
+import { Bot } from "../../faces/bot.ts";
 
 type Options = NonNullable<ConstructorParameters<typeof Bot>[0]>;
 
-/** Starts a bot after `prepare` has set it up. The bot stops when the test ends. */
-export async function startBot(
-  prepare: (bot: Bot) => void,
+/** Starts a bot with the public test kit, after `prepare` has set it up. The bot stops when the test ends. */
+export async function startTestBot(
+  prepare: (bot: Bot) => unknown = () => undefined,
   more: Options = {},
   test: TestOptions = {},
 ): Promise<TestBot<Bot>> {
