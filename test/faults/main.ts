@@ -69,23 +69,13 @@ function chooseScenarios(): readonly Scenario[] {
     const only = values.only === "" ? undefined : Number(values.only);
     return [simulate({ schedules: numberOf("schedules"), only })];
   }
-  if (command === "soak") return [soakScenario(numberOf("minutes"), numberOf("rate"))];
+  if (command === "soak") {
+    return [soak({ seconds: numberOf("minutes") * 60, rate: numberOf("rate") })];
+  }
   if (command !== "faults") throw new Error(`unknown command ${command}\n\n${USAGE}`);
   const chosen = scenarios.filter(({ name }) => name.includes(values.only));
   if (chosen.length === 0) throw new Error(`no scenario has "${values.only}" in its name`);
   return chosen;
-}
-
-function soakScenario(minutes: number, rate: number): Scenario {
-  return {
-    name: `${minutes} minutes of work, ${rate} events a second`,
-    async run({ seed, progress }) {
-      const run = { seed, rate, seconds: minutes * 60, sampleMs: 5_000, progress };
-      const { table, ...outcome } = await soak(run);
-      console.log(`\n${table}\n`);
-      return outcome;
-    },
-  };
 }
 
 function numberOf(name: "scale" | "minutes" | "rate" | "schedules"): number {

@@ -3,19 +3,20 @@ import { messageOf } from "../../faces/errors.ts";
 import { checkSaid } from "../driver/checker.ts";
 import { World } from "../driver/world.ts";
 import { Random } from "../random.ts";
-import type { Outcome } from "../scenario.ts";
+import type { Outcome, Scenario, ScenarioRun } from "../scenario.ts";
 import { inflictBadLuck, planOf } from "./bad-luck.ts";
 import { Crowd } from "./crowd.ts";
 import { Operator } from "./operator.ts";
 import { judgeSeries, type Sample, takeSample } from "./series.ts";
 
 export interface SoakOptions {
-  readonly seed: number;
+  /** Events per second. */
   readonly rate: number;
   readonly seconds: number;
+  /** Number of events after which the load may end. Default: 0. */
   readonly atLeast?: number;
-  readonly sampleMs: number;
-  readonly progress: (line: string) => void;
+  /** Default: 5,000 ms. */
+  readonly sampleMs?: number;
 }
 
 /**
@@ -30,8 +31,18 @@ const SETTLE_TIMEOUT_MS = 300_000;
 const MINUTE_MS = 60_000;
 
 /** Runs one bot under load for a while, with faults and an operator. Each resource must reach a plateau. */
-export async function soak(options: SoakOptions): Promise<Outcome & { readonly table: string }> {
-  const { seed, rate, seconds, atLeast = 0, sampleMs, progress } = options;
+export function soak(options: SoakOptions): Scenario {
+  const { rate, seconds } = options;
+  return {
+    name: `${seconds / 60} minutes of work, ${rate} events a second`,
+    run: (run) => runSoak(options, run),
+  };
+}
+
+async function runSoak(
+  { rate, seconds, atLeast = 0, sampleMs = 5_000 }: SoakOptions,
+  { seed, progress }: Pick<ScenarioRun, "seed" | "progress">,
+): Promise<Outcome> {
   const world = await World.start({
     platform: { retryIntervalMs: 1_000, deliveryTimeoutMs: 5_000 },
     settings: {
@@ -64,6 +75,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
     const { written } = world.ledger;
     const { integrity } = await world.store.contents();
     const verdict = judgeSeries(samples, spans, seconds);
+    progress(`the resources:\n\n${verdict.table}\n`);
     const violations = [
       ...world.violations,
       ...checkSaid({ written, said: world.ledger.sayings() }, { order: "any" }),
@@ -75,7 +87,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
       ...{ events: written.length, hopeless, ...operator.decided },
       ...{ "spans of bad luck": spans.length, "requests that a fault touched": faulted },
     };
-    return { figures, violations, table: verdict.table };
+    return { figures, violations };
   } finally {
     ended.abort();
     await world.close();
