@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { writeReference } from "../reference/write.ts";
 import { linkTools } from "../../tools/install.ts";
+import { writeReference } from "../reference/write.ts";
 import { root } from "../root.ts";
 import { deadLinks } from "./dead-links.ts";
 import { homepage } from "./homepage.ts";

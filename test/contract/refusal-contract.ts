@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { PlatformCode } from "../faces/errors.ts";
 import { control, write } from "../platform/conformance/http.ts";
+import { rule, ruleOfDownloads } from "../platform/conformance/rule.ts";
 import type { RuleId } from "../platform/conformance/rules.ts";
 import {
   advance,
@@ -17,9 +18,7 @@ import {
   tokenOfOtherApp,
   tokenWith,
 } from "../platform/conformance/setup.ts";
-import type { World } from "../platform/conformance/world.ts";
-import { rule, ruleOfDownloads } from "../platform/conformance/rule.ts";
-import type { Respond } from "../platform/conformance/world.ts";
+import type { Respond, World } from "../platform/conformance/world.ts";
 import { image, imageOf } from "../platform/support/images.ts";
 import {
   type Attempt,

@@ -1,6 +1,5 @@
 import { test } from "vitest";
-import type { Respond } from "../conformance/rule.ts";
-import { openWorld, type World } from "../conformance/world.ts";
+import { openWorld, type Respond, type World } from "../conformance/world.ts";
 
 /**
  * Tests a choice of the local platform: a row of docs/internals/local-platform.md, named by the row's first cell. The

@@ -2,9 +2,9 @@ import sharp from "sharp";
 import { expect } from "vitest";
 import { MAX_IMAGE_BYTES } from "../../faces/platform.ts";
 import { call, control, expectRefusal, post, read, write } from "../conformance/http.ts";
-import type { Respond } from "../conformance/rule.ts";
 import { newPost, newUpload, rawBytes, writePaths } from "../conformance/setup.ts";
 import type { Content, Page, Upload } from "../conformance/wire.ts";
+import type { Respond } from "../conformance/world.ts";
 import { formWith, image, imageOf } from "../support/images.ts";
 import { choice } from "./choice.ts";
 

@@ -1,6 +1,11 @@
 import { controlClient } from "../../faces/cli.ts";
 import { CLI } from "../../faces/files.ts";
-import type { RemoteControl, EntryOf, TimelineEntry, TimelineRecord } from "../../faces/platform.ts";
+import type {
+  EntryOf,
+  RemoteControl,
+  TimelineEntry,
+  TimelineRecord,
+} from "../../faces/platform.ts";
 import { first } from "../first.ts";
 import { TestProcess } from "../process.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
