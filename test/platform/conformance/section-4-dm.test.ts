@@ -73,12 +73,12 @@ rule("4.conversations.limit", async (world) => {
 });
 
 rule("4.conversations.cursor", async (world) => {
+  // Several messages in a conversation, so that messages and conversations have different numbers.
+  await act(world, "dm.message", { from: "person1", count: 3 });
   const made = await conversations(world, 5);
-  // The oldest conversation becomes the newest.
-  await conversationWith(world, "person1");
   const found = await pages(world, LIST, 2);
   expect(found.map((page) => page.length)).toEqual([2, 2, 1]);
-  expect(found.flat()).toEqual([...made.slice(-1), ...made.slice(0, -1)]);
+  expect(found.flat()).toEqual(made);
 });
 
 rule("4.conversations.shape", async (world) => {
