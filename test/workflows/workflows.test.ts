@@ -37,6 +37,9 @@ test("CI runs every part of .ci/run, and the release check once for each Node", 
   const { part, newcomer } = parse(ci).jobs;
   const run = part.strategy.matrix.include.map((each: { part: string }) => each.part);
   expect([...run, "release"]).toEqual(parts.split(" "));
+  const projects = readFileSync(join(root, "vitest.config.ts"), "utf8").matchAll(/name: "(\w+)"/g);
+  const all = [...projects].map(([, project = ""]) => project);
+  expect(all.filter((project) => !run.includes(project))).toEqual(["containers"]);
   const lines = newcomer.strategy.matrix.node.map((line: string) => `node${line}`);
   expect(lines).toEqual(Object.keys(nodes));
 });
