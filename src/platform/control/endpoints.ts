@@ -122,6 +122,10 @@ function ownEndpoints(control: Control, timeline: Timeline): readonly Endpoint[]
     inJson(routes.addImage, (call) => uploadImage(control, call)),
     inJson(routes.messagesPage, (call) => messages(control, call)),
     inJson(routes.events, (call) => events(control, call)),
+    // Ignores its body.
+    inJson(routes.regenerateWebhookSecret, ({ query }) => {
+      return { secret: control.regenerateWebhookSecret(text(query, "bot")) };
+    }),
     inJson(routes.timeline, (call) => readTimeline(timeline, call)),
     { ...routes.stream, answer: async ({ incoming }) => stream.answer(incoming) },
     ...(["retry", "discard"] as const).map((decision) => {

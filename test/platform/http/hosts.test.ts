@@ -38,6 +38,9 @@ test.each([
   "localhost rebound.example",
   "localhost, rebound.example",
   "a.localhost",
+  "127.0.0.1.rebound.example",
+  "192.168.0.1",
+  "",
 ])("the host %j is rejected, even at the right address", async (host) => {
   const platform = await runPlatform();
   for (const path of [STATE, "/", "/api/v1/me", "/portal/app.js"]) {
@@ -96,6 +99,7 @@ test("an allowed name is accepted, in any case and with any port; others are rej
   const other = await ask(platform, get(), "Host: other.test");
   expect(other.status).toBe(403);
   expect(other.text).toContain("--allow-host");
+  expect(other.text).toContain("FORBIDDEN");
 });
 
 test.each(["http://platform.test", "platform.test:80", "*.test", "", "a b", "[::1]"])(

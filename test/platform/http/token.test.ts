@@ -94,6 +94,8 @@ describe("with the control token", () => {
     const platform = await runPlatform();
     const headers = { Origin: origin, ...withControlToken(platform) };
     expect((await write(platform, headers)).status).toBe(403);
+    const page = await read(platform, headers);
+    expect([page.status, page.body.error.code]).toEqual([403, "FORBIDDEN"]);
     const secure = platform.url.replace("http:", "https:");
     expect((await write(platform, { ...headers, Origin: secure })).status).toBe(403);
     expect(platform.control.events()).toEqual([]);
