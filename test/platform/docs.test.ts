@@ -14,7 +14,7 @@ const page = readFileSync(
 const examples = [...page.matchAll(/^control (\S+) '?([^\s']+)'?(?: '(.*)')?$/gm)];
 
 interface Documented {
-  /** As on the page, such as `GET /control/v1/events?since=&limit= B`. */
+  /** Text on the page, such as `GET /control/v1/events?since=&limit= B`. */
   readonly request: string;
   readonly response: string;
 }

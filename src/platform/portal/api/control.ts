@@ -3,7 +3,7 @@ import { bot } from "../live/settings.ts";
 import { send } from "./request.ts";
 
 /**
- * Client for the control API (docs/reference/local-platform.md). Every method rejects with a ControlError. Requests that
- * name no bot apply to the selected one.
+ * Client for the control API (docs/reference/local-platform.md). Every method rejects with a ControlError. A request
+ * without a bot applies to the selected bot.
  */
 export const control: RemoteControl = remoteControl(send, () => bot.peek() || undefined);
