@@ -19,7 +19,6 @@ export {
   aboutInstances,
   aboutServer,
 } from "../../src/cli/doctor/inbox.ts";
-export type { RunningBot } from "../../src/cli/doctor/running-bot.ts";
 export { copyInbox } from "../../src/cli/inbox/copy.ts";
 export { filterIn } from "../../src/cli/inbox/filter.ts";
 export { instancesText } from "../../src/cli/inbox/stats.ts";

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { Config } from "../../config.ts";
 import { pageUrl } from "../../core/manifest.ts";
 import { lastFour } from "../../core/secrets.ts";
@@ -5,7 +6,6 @@ import { longestLagMs } from "../../observe/webhook-status.ts";
 import { age, bytes, count, cut } from "../output.ts";
 import { remedyFor } from "../remedies.ts";
 import { type Finding, findingsOf } from "./finding.ts";
-import type { Failure, PausedRequests, RunningBot } from "./running-bot.ts";
 
 const { ok, note, warn } = findingsOf("bot");
 
@@ -14,18 +14,88 @@ type Settings = Pick<
   "delivery" | "pollIntervalMs" | "auditIntervalMs" | "apiKey" | "webhookSecrets"
 >;
 
-export function aboutBot(bot: RunningBot, config: Settings, now: number): Finding[] {
-  return [
-    ...(bot.ready ? [] : [notReady]),
-    aboutMode(bot, config, now),
-    ...aboutWebhook(bot.webhook),
-    ...aboutPlatform(bot.platform, now),
-    ...aboutLog(bot.log, longestLagMs(bot.mode, config)),
-    ...aboutStore(bot, now),
-    ...aboutLoopGuard(bot.loopGuard),
-    ...aboutRestore(bot.restored, now),
-    ...aboutCredentials(bot.credentials, config),
-  ];
+// The fields of a bot's status that the doctor reads. An older bot's status lacks those of newer versions.
+
+const failure = z.object({ code: z.string().nullish(), status: z.number().nullish() });
+
+const circuit = failure.extend({ of: z.string(), why: z.string(), retryAt: z.string().nullish() });
+
+const webhook = z.object({
+  state: z.string(),
+  reason: z.string(),
+  refused: z.number(),
+  lastRefusal: failure.nullish(),
+});
+
+const log = z.object({
+  lastPollError: z.object({ code: z.string(), status: z.number().nullable() }).nullish(),
+  lagMs: z.number().nullish(),
+});
+
+const disk = z.object({
+  isLow: z.boolean(),
+  freeBytes: z.number().nullish(),
+  minFreeBytes: z.number(),
+});
+
+const runningBot = z.object({
+  ready: z.boolean(),
+  mode: z.string(),
+  modeSince: z.string(),
+  modeReason: z.string(),
+  webhook: webhook.nullish(),
+  platform: z.object({ circuits: z.array(circuit), clockSkewMs: z.number().nullish() }).nullish(),
+  log: log.nullish(),
+  store: z
+    .object({
+      failure: z.object({ reason: z.string(), since: z.string() }).nullish(),
+      disk: disk.nullish(),
+    })
+    .nullish(),
+  inboxProblem: z.string().nullish(),
+  loopGuard: z.object({ holding: z.number() }).nullish(),
+  restored: z.object({ at: z.string(), readAt: z.string().nullish() }).nullish(),
+  credentials: z
+    .object({
+      apiKeyEnd: z.string().nullish(),
+      webhookSecretEnds: z.array(z.string().nullable()),
+    })
+    .nullish(),
+});
+
+type RunningBot = z.output<typeof runningBot>;
+
+type Failure = z.output<typeof failure>;
+
+interface Context {
+  readonly settings: Settings;
+  /** In ms since 1970. */
+  readonly now: number;
+}
+
+const checks: readonly ((bot: RunningBot, context: Context) => readonly Finding[])[] = [
+  ({ ready }) => (ready ? [] : [notReady]),
+  (bot, { settings, now }) => [aboutMode(bot, settings, now)],
+  ({ webhook }) => aboutWebhook(webhook),
+  ({ platform }, { now }) => aboutPlatform(platform, now),
+  ({ log, mode }, { settings }) => aboutLog(log, longestLagMs(mode, settings)),
+  (bot, { now }) => aboutStore(bot, now),
+  ({ loopGuard }) => aboutLoopGuard(loopGuard),
+  ({ restored }, { now }) => aboutRestore(restored, now),
+  ({ credentials }, { settings }) => aboutCredentials(credentials, settings),
+];
+
+/**
+ * Checks the status of a running bot.
+ *
+ * @param answer response to `/readyz?verbose`
+ * @param now in ms since 1970
+ * @returns `undefined` if another program sent the response
+ */
+export function aboutBot(answer: unknown, settings: Settings, now: number): Finding[] | undefined {
+  const read = runningBot.safeParse(answer);
+  if (!read.success) return undefined;
+  return checks.flatMap((check) => check(read.data, { settings, now }));
 }
 
 const notReady = note(
@@ -88,7 +158,7 @@ function aboutPlatform(platform: RunningBot["platform"], now: number): Finding[]
   return found;
 }
 
-function aboutCircuit(open: PausedRequests, now: number): Finding {
+function aboutCircuit(open: z.output<typeof circuit>, now: number): Finding {
   const { of, why, retryAt, status } = open;
   const inMs = Date.parse(retryAt ?? "") - now;
   const next = inMs > 0 ? `; next attempt in ${Math.ceil(inMs / 1_000)} s` : "";

@@ -9,7 +9,6 @@ import { localWebhookUrl } from "../environment.ts";
 import { cut } from "../output.ts";
 import { aboutBot } from "./bot-status.ts";
 import { type Check, type Finding, findingsOf, MAX_ANSWER_BYTES, withConfig } from "./finding.ts";
-import { readBot } from "./running-bot.ts";
 
 const { note } = findingsOf("bot");
 
@@ -33,8 +32,8 @@ async function askBot(config: Config): Promise<Finding[]> {
     if (token !== undefined && asksForToken(answer)) answer = await ask(url, token);
   }
   if (asksForToken(answer)) return [otherToken];
-  const bot = readBot(answer);
-  if (bot !== undefined) return aboutBot(bot, config, Date.now());
+  const found = aboutBot(answer, config, Date.now());
+  if (found !== undefined) return found;
   // Another server may use the port.
   return (await servesWebhook()) ? [withoutHealth] : [];
 }

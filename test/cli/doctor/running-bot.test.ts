@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { Bot } from "../../../src/index.ts";
-import { aboutBot, isThisMachine, type RunningBot } from "../../faces/cli.ts";
+import { aboutBot, isThisMachine } from "../../faces/cli.ts";
 import { pageUrl } from "../../faces/core.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { logSink } from "../../support/log.ts";
@@ -12,7 +12,9 @@ import { access, examine, refusingPlatform, serve, trouble } from "./examine.ts"
 
 const NOW = Date.parse("2026-11-20T16:00:00Z");
 
-const well: RunningBot = {
+type Status = Readonly<Record<string, unknown>>;
+
+const well: Status = {
   ready: true,
   mode: "auditing",
   modeSince: "2026-11-20T15:00:00.000Z",
@@ -21,12 +23,12 @@ const well: RunningBot = {
 };
 
 const findingsOf = (
-  bot: Partial<RunningBot>,
+  bot: Status,
   delivery: "auto" | "polling" = "auto",
   auditIntervalMs = 60_000,
 ) => {
   const intervals = { auditIntervalMs, pollIntervalMs: 4_000 };
-  return aboutBot({ ...well, ...bot }, { delivery, ...intervals, ...credentials }, NOW);
+  return aboutBot({ ...well, ...bot }, { delivery, ...intervals, ...credentials }, NOW) ?? [];
 };
 
 const credentials = {
@@ -90,7 +92,7 @@ test("the limit of the lag depends on the interval of the mode", () => {
 
 const HALF_MINUTE_LATER = "2026-11-20T16:00:30Z";
 
-test.each<[name: string, bot: Partial<RunningBot>, what: RegExp, remedy: RegExp]>([
+test.each<[name: string, bot: Status, what: RegExp, remedy: RegExp]>([
   [
     "a rejected token",
     circuit({ of: "token", why: "token", status: 401, retryAt: HALF_MINUTE_LATER }),
@@ -184,15 +186,15 @@ test.each<[name: string, bot: Partial<RunningBot>, what: RegExp, remedy: RegExp]
   ]);
 });
 
-function circuit(open: object): Partial<RunningBot> {
+function circuit(open: object): Status {
   return { platform: { circuits: [open as never] } };
 }
 
-function webhook(state: object): Partial<RunningBot> {
+function webhook(state: object): Status {
   return { webhook: { state: "working", reason: "", refused: 0, ...state } };
 }
 
-function used(changed: object): Partial<RunningBot> {
+function used(changed: object): Status {
   const same = { apiKeyEnd: "cdef", webhookSecretEnds: ["cnew", "cold"] };
   return { credentials: { ...same, ...changed } };
 }
