@@ -111,6 +111,54 @@ const platformFloors: readonly (readonly string[])[] = [
   ["index"],
 ];
 
+/** Modules that a bot in production does not load, apart from what the commands start. */
+const outside: ReadonlySet<string> = new Set([
+  "cli",
+  "create",
+  "mcp",
+  "platform",
+  "platform/portal",
+  "testing",
+]);
+
+/**
+ * Files through which the outside modules use a bot's modules, apart from `core` and `errors`: types and tables, the
+ * client, the channels, and the inbox's administration. Everything else of a bot may change without them.
+ */
+const doors: readonly string[] = [
+  "bot/warnings.ts",
+  "client/client.ts",
+  "client/errors.ts",
+  "client/index.ts",
+  "client/listing.ts",
+  "client/resources.ts",
+  "client/scopes.ts",
+  "client/transport.ts",
+  "config.ts",
+  "events/id.ts",
+  "events/lane.ts",
+  "events/own.ts",
+  "events/parse.ts",
+  "events/payload.ts",
+  "events/types.ts",
+  "inbox/admin.ts",
+  "inbox/copy.ts",
+  "inbox/effects.ts",
+  "inbox/postgres/copy.ts",
+  "inbox/postgres/maintenance.ts",
+  "inbox/restore-mark.ts",
+  "inbox/shared.ts",
+  "inbox/sql/marks.ts",
+  "inbox/sqlite/backup.ts",
+  "inbox/sqlite/copy.ts",
+  "inbox/sqlite/maintenance.ts",
+  "inbox/sqlite/restore.ts",
+  "observe/channels.ts",
+  "observe/webhook-status.ts",
+  "signature/probe.ts",
+  "signature/signature.ts",
+];
+
 const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   croner: /^core\/cron\.ts$/,
@@ -190,6 +238,15 @@ function upstairs(graph: readonly Import[]): string[] {
       return floorOf(target) >= floorOf(room);
     })
     .map(tell);
+}
+
+/** Returns the files of a bot's modules that outside modules import. */
+function entered(graph: readonly Import[]): string[] {
+  const targets = graph
+    .filter(({ from, kind }) => kind === "file" && outside.has(moduleOf(from)))
+    .map(({ to }) => to)
+    .filter((to) => ![...outside, "core", "errors"].includes(moduleOf(to)));
+  return [...new Set(targets)].sort();
 }
 
 function misplaced(graph: readonly Import[]): string[] {
@@ -276,6 +333,10 @@ describe("the house", () => {
 
   test("imports run downward only", () => {
     expect(upward(graph)).toEqual([]);
+  });
+
+  test("what a bot does not load enters its modules through the doors only", () => {
+    expect(entered(graph)).toEqual(doors);
   });
 
   test("list every room of the platform", () => {
