@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import sharp from "sharp";
-import { chromium as browserProgram } from "../../test/platform/portal/support/chromium.ts";
+import { chromium as browserProgram } from "../../test/support/chromium.ts";
 import { reservePort } from "../../test/support/reserve-port.ts";
 import { scaffoldedBot, withoutBotVariables } from "../../test/support/scaffolded.ts";
 import { root } from "../root.ts";

@@ -11,7 +11,7 @@ import { type Browser, chromium } from "playwright-core";
 import { z } from "zod";
 import { Bot } from "../../src/index.ts";
 import { type Platform, startPlatform } from "../../src/platform/index.ts";
-import { chromium as browserProgram } from "../../test/platform/portal/support/chromium.ts";
+import { chromium as browserProgram } from "../../test/support/chromium.ts";
 import { buildPortal } from "../pack/portal.ts";
 import { root } from "../root.ts";
 

@@ -8,7 +8,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
-import { chromium as browserProgram } from "../../test/platform/portal/support/chromium.ts";
+import { chromium as browserProgram } from "../../test/support/chromium.ts";
 import { root } from "../root.ts";
 import { buildSite } from "./build.ts";
 import { serveSite } from "./serve.ts";

@@ -3,7 +3,7 @@ import { chromium as launcher } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { buildPortal } from "../../../../scripts/pack/portal.ts";
 import { root } from "../../../../scripts/root.ts";
-import { chromium } from "./chromium.ts";
+import { chromium } from "../../../support/chromium.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
