@@ -111,7 +111,7 @@ const platformFloors: readonly (readonly string[])[] = [
   ["index"],
 ];
 
-/** Modules that a bot in production does not load, apart from what the commands start. */
+/** Modules that a bot in production does not load. */
 const outside: ReadonlySet<string> = new Set([
   "cli",
   "create",

@@ -128,7 +128,7 @@ async function wire(common: Common): Promise<Parts> {
     loopGuard: options.loopGuard,
     state: options.state,
   });
-  const dispatcher = createDispatcher(common, { restore, wall, handler });
+  const dispatcher = createDispatcher(common, { restore, wall, handler, leaseMs });
   const schedule = new Schedule({ inbox, clock, wall, log, routes });
   const receiver = createReceiver(common, { laneOf, wall, poller });
   const lastDeliveryAt = () => receiver.lastDeliveryAt;
@@ -253,7 +253,7 @@ async function createPoller(
 
 function createDispatcher(
   common: Common,
-  parts: Pick<DispatcherOptions, "restore" | "wall" | "handler">,
+  parts: Pick<DispatcherOptions, "restore" | "wall" | "handler" | "leaseMs">,
 ): Dispatcher {
   const { config, options, routes } = common;
   return new Dispatcher({
@@ -263,7 +263,6 @@ function createDispatcher(
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? defaults.handlerTimeoutMs,
-    leaseMs: options.leaseMs ?? defaults.leaseMs,
     backoff: { ...defaults.retry, ...options.retry },
     retention: { ...defaults.retention, ...options.retention },
   });

@@ -1,4 +1,5 @@
 import type { InboxMeasures } from "../inbox/admin.ts";
+import { ageAt } from "./age.ts";
 import type { Measure } from "./measure.ts";
 
 /** Pending events and dead letters. */
@@ -20,8 +21,7 @@ export function inboxStatusOf(
   return {
     pending,
     oldestPendingAt,
-    oldestPendingAgeMs:
-      oldestPendingAt === undefined ? undefined : Math.max(0, at - oldestPendingAt),
+    oldestPendingAgeMs: ageAt(at, oldestPendingAt),
     deadLetters: dead,
   };
 }

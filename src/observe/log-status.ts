@@ -1,4 +1,5 @@
 import type { PollerStatus } from "../poller/snapshot.ts";
+import { ageAt } from "./age.ts";
 
 /** Position in the platform's event log. */
 export interface LogStatus
@@ -12,9 +13,5 @@ export interface LogStatus
 }
 
 export function logStatusOf(read: Omit<LogStatus, "lagMs">, at: number): LogStatus {
-  const { readToEndAt } = read;
-  return {
-    ...read,
-    lagMs: readToEndAt === undefined ? undefined : Math.max(0, at - readToEndAt),
-  };
+  return { ...read, lagMs: ageAt(at, read.readToEndAt) };
 }

@@ -151,6 +151,20 @@ describe("a round", () => {
     expect(await pending()).toBe(1);
   });
 
+  test("from the head reads again what the store failed to take", async () => {
+    log.add("1");
+    let isFailing = false;
+    const put: SqliteInbox["put"] = (...batch) =>
+      isFailing ? Promise.reject(new Error("the disk is full")) : inbox.put(...batch);
+    const reader = await open({ inbox: { put, cursor: (name) => inbox.cursor(name) } });
+    await reader.read("cursor", signal);
+    log.add("2");
+    isFailing = true;
+    await expect(reader.read("head", signal)).rejects.toThrow("the disk is full");
+    isFailing = false;
+    expect(await reader.read("head", signal)).toMatchObject([{ id: "2" }]);
+  });
+
   test("from the head begins where the previous round ended", async () => {
     for (let id = 1; id <= 70; id++) log.add(String(id), "follow");
     const reader = await open();
