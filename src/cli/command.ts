@@ -5,6 +5,7 @@ import { fill } from "../core/fill.ts";
 import { didYouMean } from "../core/names.ts";
 import type { ProcessLike } from "../core/process.ts";
 import { messageOf } from "../errors.ts";
+import type { Extension } from "../platform/server.ts";
 import { quoted } from "./output.ts";
 
 /** Wrong arguments. The exit code is 2, and nothing was changed. */
@@ -48,6 +49,8 @@ export interface Command {
   readonly usage: string;
   /** Text after the usage in `--help`: every flag, and the notes. */
   readonly details: string;
+  /** Serves on a local platform what the command offers elsewhere. */
+  readonly extension?: Extension | undefined;
   run(args: readonly string[]): Promise<number>;
 }
 
@@ -75,6 +78,7 @@ interface CommandDefinition<T extends Readonly<Record<string, Flag>>> {
   readonly intro?: string;
   readonly flags: T;
   readonly notes?: string;
+  readonly extension?: Extension;
   run(given: Arguments<T>): Promise<number>;
 }
 
@@ -82,7 +86,7 @@ interface CommandDefinition<T extends Readonly<Record<string, Flag>>> {
 export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
   definition: CommandDefinition<T>,
 ): Command {
-  const { name, summary, word, intro, flags, notes, run } = definition;
+  const { name, summary, word, intro, flags, notes, extension, run } = definition;
   const rows = Object.entries(flags).map(([flag, { value, help }]) => {
     return [`--${flag}${value === undefined ? "" : ` ${value}`}`, help] as const;
   });
@@ -92,6 +96,7 @@ export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
     summary,
     usage: [name, word, "[flags]"].filter(Boolean).join(" "),
     details: [fill("", intro), list, fill("", notes)].filter(Boolean).join("\n\n"),
+    extension,
     run: async (args) => run(readArguments(args, flags, { max: word === undefined ? 0 : 1 })),
   };
 }

@@ -7,8 +7,6 @@ export const PLATFORM_PORT = 4400;
 
 export const BOT_PORT = 3000;
 
-export const MCP_PATH = "/mcp";
-
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";
 
 /**

@@ -3,19 +3,17 @@ import { uncaughtErrors } from "../core/uncaught.ts";
 import { ConfigError, hasCode } from "../errors.ts";
 import type { ListenOptions, Platform } from "../platform/index.ts";
 import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../platform/limits.ts";
-import type { Extension } from "../platform/server.ts";
 import { CommandError, type Flags, ownCommand, UsageError, wholeNumber } from "./command.ts";
 import { controlClient } from "./control.ts";
 import {
   CONTROL_TOKEN_VARIABLE,
   localBaseUrl,
   localPlatformUrl,
-  MCP_PATH,
   ownSecret,
   PLATFORM_PORT,
   variable,
 } from "./environment.ts";
-import { errorLogger } from "./output.ts";
+import { extensions } from "./optional-commands.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -116,8 +114,7 @@ export async function startLocalPlatform(
   // Imported on demand, because the import takes longer than most commands run.
   const { startPlatform } = await import("../platform/server.ts");
   try {
-    const extensions = [hostedMcp()];
-    const platform = await startPlatform({ ...options, extensions });
+    const platform = await startPlatform({ ...options, extensions: Object.values(extensions) });
     const secrets = () => [platform.apiKey, platform.webhookSecret, platform.controlToken];
     uncaughtErrors.add({ secrets });
     return platform;
@@ -185,16 +182,4 @@ export function portalUrls({ portalUrl }: Platform, host: string | undefined): r
       return url.href;
     });
   return [portalUrl, ...elsewhere];
-}
-
-/** Serves MCP on a local platform. Imports the SDK on the first request, because the SDK is large. */
-export function hostedMcp(): Extension {
-  return {
-    path: MCP_PATH,
-    open: async (baseUrl) => {
-      const { McpHttp } = await import("../mcp/http.ts");
-      const mcp = new McpHttp({ baseUrl, logger: errorLogger("error") });
-      return { fetch: mcp.fetch, close: () => mcp.close() };
-    },
-  };
 }

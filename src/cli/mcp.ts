@@ -12,8 +12,10 @@ import {
   untilSignal,
   wholeNumber,
 } from "./command.ts";
-import { MCP_PATH, readDotEnv } from "./environment.ts";
+import { readDotEnv } from "./environment.ts";
 import { errorLogger, print } from "./output.ts";
+
+const MCP_PATH = "/mcp";
 
 export const mcp: Command = defineCommand({
   name: "mcp",
@@ -44,6 +46,15 @@ export const mcp: Command = defineCommand({
   notes:
     "The server reads SERVICE_BASE_URL from the environment or from .env. Over stdio, it also reads SERVICE_API_KEY " +
     "there, and prints problems on standard error.",
+  extension: {
+    path: MCP_PATH,
+    open: async (baseUrl) => {
+      // Imported on the first request, because the SDK is large.
+      const { McpHttp } = await import("../mcp/http.ts");
+      const server = new McpHttp({ baseUrl, logger: errorLogger("error") });
+      return { fetch: server.fetch, close: () => server.close() };
+    },
+  },
   run: async ({ flags: given }) => {
     const scopes = scopesOf(given.scopes);
     const port = wholeNumber(given.http, "http", { min: 0, max: 65_535 });

@@ -7,7 +7,6 @@ import { writeControlFile } from "./control.ts";
 import { printTimeline } from "./dev/lines.ts";
 import {
   localWebhookUrl,
-  MCP_PATH,
   namesRealPlatform,
   ownSecret,
   readDotEnv,
@@ -20,6 +19,7 @@ import {
   portalUrls,
   startLocalPlatform,
 } from "./local-platform.ts";
+import { extensions } from "./optional-commands.ts";
 import { errorLogger, print, quoted } from "./output.ts";
 
 export const platform: Command = defineCommand({
@@ -40,7 +40,7 @@ export const platform: Command = defineCommand({
     },
     json: {
       type: "boolean",
-      help: "print one line of JSON once the platform is ready: url, portal, mcp, control, apiKey, webhookSecret, controlToken",
+      help: `print one line of JSON once the platform is ready: ${["url", "portal", ...Object.keys(extensions), "control"].join(", ")}, apiKey, webhookSecret, controlToken`,
     },
   },
   notes:
@@ -88,11 +88,15 @@ function farewell(stateFile: string | undefined): string {
     : `\nStopped. The state is in ${stateFile}. Use --state ${quoted(stateFile)} to continue with it.`;
 }
 
+function extensionUrls(platformUrl: string): readonly (readonly [name: string, url: string])[] {
+  return Object.entries(extensions).map(([name, { path }]) => [name, platformUrl + path]);
+}
+
 function readyLine({ url, portalUrl, apiKey, webhookSecret, controlToken }: Platform): string {
   return JSON.stringify({
     url,
     portal: portalUrl,
-    mcp: `${url}${MCP_PATH}`,
+    ...Object.fromEntries(extensionUrls(url)),
     control: `${url}/control/v1`,
     apiKey,
     webhookSecret,
@@ -109,12 +113,12 @@ function introduction(
     stateFile === undefined
       ? "in memory; --state FILE keeps it"
       : `${stateFile} (contains secrets)`;
+  const others = extensionUrls(url).map(([name, at]) => `  ${name.padEnd(8)} ${at}\n`);
   return `service-bot platform ${version()}
 
   API      ${url}/api/v1
   control  ${url}/control/v1
-  mcp      ${url}${MCP_PATH}
-  portal   ${portalUrls(platform, host).join("\n           ")}
+${others.join("")}  portal   ${portalUrls(platform, host).join("\n           ")}
   state    ${state}
 
 ${environment(platform)}

@@ -7,7 +7,7 @@ import { type Command, CommandError, ownCommand, UsageError } from "./command.ts
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { inbox } from "./inbox/inbox.ts";
-import { mcp } from "./mcp.ts";
+import { optionalCommands } from "./optional-commands.ts";
 import { print, printError } from "./output.ts";
 import { platform } from "./platform.ts";
 import { trigger } from "./trigger/trigger.ts";
@@ -18,7 +18,7 @@ export const commands: Readonly<Record<string, Command>> = {
   trigger,
   inbox,
   doctor,
-  mcp,
+  ...optionalCommands,
 };
 
 /** Runs `service-bot`. Resolves with the exit code: 0 for success, 2 for wrong usage, 1 for any other failure. */

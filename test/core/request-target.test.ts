@@ -1,15 +1,14 @@
 import { createServer } from "node:http";
 import express from "express";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { readTarget } from "../faces/core.ts";
 import { serveMetrics } from "../faces/observe.ts";
 import { toExpress, toNodeListener } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
-import { mcpOverHttp } from "../mcp/connect.ts";
 import { runPlatform, withControlToken } from "../platform/support/platform.ts";
 import { batchOf, makeRig, now, secret } from "../receiver/support.ts";
 import { listenUntilEnd } from "../support/listen.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { describeTargets, type Served } from "../support/request-targets.ts";
 
 test.each([
   ["/webhook", undefined, "/webhook", ""],
@@ -29,16 +28,6 @@ test.each([
 ])("%s names the host %s, the path %s and the query %j", (target, authority, path, query) => {
   expect(readTarget(target)).toEqual({ authority, path, query });
 });
-
-/** A server, a request that it accepts, and the status of its response. */
-interface Served {
-  readonly url: string;
-  readonly path: string;
-  readonly method?: string;
-  readonly head?: readonly string[];
-  readonly body?: string;
-  readonly status: number;
-}
 
 const body = batchOf("1");
 const delivery = {
@@ -101,58 +90,10 @@ const servers: readonly (readonly [string, () => Promise<Served>])[] = [
     "the local platform's extension",
     async () => {
       const open = async () => ({ fetch: async () => new Response("x"), close: async () => {} });
-      const { url } = await runPlatform({ extensions: [{ path: "/mcp", open }] });
-      return { url, path: "/mcp", status: 200 };
-    },
-  ],
-  [
-    "MCP",
-    async () => {
-      const { url } = await mcpOverHttp({ baseUrl: "http://platform.test" });
-      return { url: new URL(url).origin, path: "/mcp", method: "POST", status: 401 };
+      const { url } = await runPlatform({ extensions: [{ path: "/more", open }] });
+      return { url, path: "/more", status: 200 };
     },
   ],
 ];
 
-describe.each(servers)("%s", (_, serve) => {
-  function ask(
-    { method = "GET", head = [], body = "", ...server }: Served,
-    target: string,
-    host: string,
-  ) {
-    const lines = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, ...head];
-    return rawRequest(server, lines, body).then(({ status }) => status);
-  }
-
-  test("is found by its path and by its URL, with or without a query", async () => {
-    const served = await serve();
-    const { path, status } = served;
-    const { host, port } = new URL(served.url);
-    for (const target of [path, `${path}?`, `${path}?x=1`]) {
-      for (const origin of ["", `http://${host}`, `HTTP://${host}`, `https://localhost:${port}`]) {
-        expect([origin + target, await ask(served, origin + target, host)]).toEqual([
-          origin + target,
-          status,
-        ]);
-      }
-    }
-  });
-
-  test("is found only by one spelling of its path", async () => {
-    const served = await serve();
-    const { path } = served;
-    const { host } = new URL(served.url);
-    const encoded = path.replace("m", "%6D").replace("w", "%77").replace("r", "%72");
-    for (const target of [`/${path}`, `http://${host}/${path}`, encoded, `/x${path}`]) {
-      expect([target, await ask(served, target, host)]).toEqual([target, 404]);
-    }
-  });
-
-  test("is not found at the root", async () => {
-    const served = { ...(await serve()), method: "OPTIONS" };
-    const { host } = new URL(served.url);
-    for (const target of ["*", `http://${host}`, `http://${host}?x`, "/"]) {
-      expect([target, await ask(served, target, host)]).toEqual([target, 404]);
-    }
-  });
-});
+for (const [name, serve] of servers) describeTargets(name, serve);

@@ -22,8 +22,7 @@ export {
 export { copyInbox } from "../../src/cli/inbox/copy.ts";
 export { filterIn } from "../../src/cli/inbox/filter.ts";
 export { instancesText } from "../../src/cli/inbox/stats.ts";
-export { hostedMcp, toFlagProblem } from "../../src/cli/local-platform.ts";
-export { mcp } from "../../src/cli/mcp.ts";
+export { toFlagProblem } from "../../src/cli/local-platform.ts";
 export {
   age,
   cut,

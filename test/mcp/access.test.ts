@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { ScopeAnswer } from "../faces/client.ts";
 import type { Scope } from "../faces/core.ts";
-import { Access, allTools, TokenRefused } from "../faces/mcp.ts";
 import { ManualClock } from "../platform/support/clock.ts";
+import { Access, allTools, TokenRefused } from "./face.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { apiKey } from "../client/api.ts";
 import { Client, type ClientOptions } from "../faces/client.ts";
 import { createLogger } from "../faces/core.ts";
-import { Access, allTools, callTool, type Failure, type Principal } from "../faces/mcp.ts";
+import { Access, allTools, callTool, type Failure, type Principal } from "./face.ts";
 
 export interface Called {
   readonly result: CallToolResult;

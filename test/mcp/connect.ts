@@ -9,9 +9,9 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import type { Fetch } from "../faces/client.ts";
 import { allScopes, createLogger, type Logger, type Scope } from "../faces/core.ts";
-import { type HttpOptions, McpHttp, serveOverStdio } from "../faces/mcp.ts";
 import type { Platform } from "../faces/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";
+import { type HttpOptions, McpHttp, serveOverStdio } from "./face.ts";
 
 export interface Connecting {
   readonly url: string;

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { mcp } from "../faces/cli.ts";
-import { allTools } from "../faces/mcp.ts";
+import { allTools, mcp } from "./face.ts";
 
 const page = readFileSync(new URL("../../docs/reference/mcp.md", import.meta.url), "utf8");
 

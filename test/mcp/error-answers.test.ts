@@ -2,10 +2,10 @@ import { beforeEach, expect, test } from "vitest";
 import { apiKey, json, type Responder, serve } from "../client/api.ts";
 import { world } from "../client/platform.ts";
 import { section7 } from "../contract/section-7.ts";
-import type { Failure } from "../faces/mcp.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { connectDirectly, failureIn } from "./call.ts";
 import { everyTool, writingTools } from "./every-tool.ts";
+import type { Failure } from "./face.ts";
 import { ImpatientClock } from "./impatient-clock.ts";
 
 /**

@@ -5,9 +5,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { serve as serveApi } from "../client/api.ts";
 import { world } from "../client/platform.ts";
 import { DOCTOR_AGENT } from "../faces/core.ts";
-import type { HttpOptions, McpHttp } from "../faces/mcp.ts";
 import { ManualClock } from "../platform/support/clock.ts";
+import { describeTargets } from "../support/request-targets.ts";
 import { clientOf, mcpOverHttp, mcpWith } from "./connect.ts";
+import type { HttpOptions, McpHttp } from "./face.ts";
 
 const MINUTE_MS = 60_000;
 const MIB = 1024 * 1024;
@@ -56,6 +57,11 @@ async function served(options: Partial<HttpOptions> = {}) {
   platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
   return { platform, clock, mcp, asked, ...poster(mcp, platform.apiKey) };
 }
+
+describeTargets("MCP", async () => {
+  const { url } = await mcpOverHttp({ baseUrl: "http://platform.test" });
+  return { url: new URL(url).origin, path: "/mcp", method: "POST", status: 401 };
+});
 
 describe("admission by token", () => {
   test("without a token: 401, and what to send", async () => {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import type { Image } from "../faces/client.ts";
-import { previewsOf } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { listenUntilEnd } from "../support/listen.ts";
+import { previewsOf } from "./face.ts";
 
 async function storage() {
   const png = await image();

@@ -3,11 +3,11 @@ import { json } from "../client/api.ts";
 import { world } from "../client/platform.ts";
 import { type Fetch, probeScopes, type ScopeAnswer } from "../faces/client.ts";
 import { allScopes, type Scope } from "../faces/core.ts";
-import { Access, allTools, callTool } from "../faces/mcp.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { principalWith } from "./call.ts";
 import { accessTo, overPipes } from "./connect.ts";
 import { everyTool } from "./every-tool.ts";
+import { Access, allTools, callTool } from "./face.ts";
 import { serve } from "./stub.ts";
 
 const subsets: readonly (readonly Scope[])[] = Array.from({ length: 15 }, (_, n) =>

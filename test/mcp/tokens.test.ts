@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ScopeAnswer } from "../faces/client.ts";
-import { Access, Tokens } from "../faces/mcp.ts";
 import { ManualClock } from "../platform/support/clock.ts";
+import { Access, Tokens } from "./face.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { world } from "../client/platform.ts";
-import { allTools, listTools } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { act } from "../platform/support/platform.ts";
 import { call as callTool } from "./call.ts";
 import { overPipes } from "./connect.ts";
+import { allTools, listTools } from "./face.ts";
 
 async function tools() {
   const { platform } = await world();

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { mcp, UsageError } from "../faces/cli.ts";
+import { UsageError } from "../faces/cli.ts";
+import { mcp } from "./face.ts";
 
 test.each([
   [["--scopes", "read,write"], 'read,posts:write,comments:write,dm (got "write")'],

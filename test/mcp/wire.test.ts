@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { apiKey, json } from "../client/api.ts";
 import { world } from "../client/platform.ts";
 import { allScopes } from "../faces/core.ts";
-import { allTools, listTools } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { mulberry32 } from "../support/mulberry32.ts";
 import { call, failureIn } from "./call.ts";
 import { accessTo, ways } from "./connect.ts";
 import { everyScope, everyTool } from "./every-tool.ts";
+import { allTools, listTools } from "./face.ts";
 import { serve } from "./stub.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { hostedMcp } from "../../faces/cli.ts";
 import { runPlatform } from "../../platform/support/platform.ts";
 import { useTool } from "../../support/tool.ts";
 import { mcpOverHttp } from "../connect.ts";
 import { documentedConformance } from "../documented.ts";
+import { mcp } from "../face.ts";
 import { fitting, notFitting, notFittingChecks, revisions } from "./scenarios.ts";
 import { runSuite, scenariosOf } from "./suite.ts";
 import { withToken } from "./with-token.ts";
@@ -28,7 +28,7 @@ const servers: Readonly<Record<string, Server>> = {
   // Both entries use the same server code, so testing the newest revision of each handshake is enough.
   "the local platform": {
     start: async () => {
-      const { url, apiKey } = await runPlatform({ extensions: [hostedMcp()] });
+      const { url, apiKey } = await runPlatform({ extensions: mcp.extension && [mcp.extension] });
       return { url: `${url}/mcp`, apiKey };
     },
     revisions: revisions.slice(-2),

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { allTools, listTools } from "../../faces/mcp.ts";
 import { connectDirectly, failureIn } from "../call.ts";
 import { everyTool, writingTools } from "../every-tool.ts";
+import { allTools, listTools } from "../face.ts";
 
 interface Schema {
   readonly type?: string;

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { apiKey } from "../../client/api.ts";
 import { createLogger } from "../../faces/core.ts";
-import { type StdioConnection, serveOverStdio } from "../../faces/mcp.ts";
+import { type StdioConnection, serveOverStdio } from "../face.ts";
 
 export interface Wire {
   readonly connection: StdioConnection;

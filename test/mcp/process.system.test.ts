@@ -1,11 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { checkUncaughtError, serviceBot } from "../cli/cli.ts";
 import { world } from "../client/platform.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { startWithDownloads } from "../platform/uploads/start.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBot } from "./cli.ts";
 
 test("no token is left in mcp --http when its requests are over", async () => {
   const { platform } = await world({}, startWithDownloads);
@@ -27,6 +27,10 @@ test("no token is left in mcp --http when its requests are over", async () => {
     platform: snapshot.includes(platform.url),
     token: snapshot.includes(first),
   }).toEqual({ platform: true, token: false });
+});
+
+test("an uncaught error of the server is printed without secrets, and ends it with 1", async () => {
+  await checkUncaughtError(["mcp", "--http", "0"], "MCP server");
 });
 
 async function callTool(url: string, token: string): Promise<void> {

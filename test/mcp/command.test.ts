@@ -1,9 +1,9 @@
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
+import { runCommand, startCommand } from "../cli/command.ts";
 import { world } from "../client/platform.ts";
-import { clientOf } from "../mcp/connect.ts";
 import { startWithDownloads } from "../platform/uploads/start.ts";
-import { runCommand, startCommand } from "./command.ts";
+import { clientOf } from "./connect.ts";
 
 test("service-bot mcp --http serves on loopback, prints its URL, and ends on a signal", async () => {
   const { platform } = await world({}, startWithDownloads);

@@ -1,3 +1,4 @@
+export { mcp } from "../../src/cli/mcp.ts";
 export { Access, TokenRefused, Tokens } from "../../src/mcp/access.ts";
 export type { Failure } from "../../src/mcp/failure.ts";
 export { type HttpOptions, McpHttp } from "../../src/mcp/http.ts";

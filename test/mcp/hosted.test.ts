@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { clientOf } from "../mcp/connect.ts";
-import { startCommand } from "./command.ts";
+import { startCommand } from "../cli/command.ts";
+import { clientOf } from "./connect.ts";
 
 test("the platform prints its MCP server's URL, and an assistant reads its bot's messages there", async () => {
   const platform = startCommand(["platform", "--port", "0", "--json"]);
