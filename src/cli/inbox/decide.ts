@@ -7,9 +7,11 @@ import type {
   InboxChange,
   InboxDecisionFilter,
   InboxDecisionOptions,
+  InboxProgress,
 } from "../../inbox/admin.ts";
 import {
   type Arguments,
+  type Flags,
   oneOf,
   readArguments,
   UsageError,
@@ -48,28 +50,28 @@ export const retry: Action = (args) => {
       "--assume is for dead letters, and cannot be combined with --state pending.",
     );
   }
-  return decide(given, target, {
+  return carryOut(given.flags, target, {
     verb: "retried",
-    act: (admin, one, options) => admin.retry(one, { ...options, assume }),
+    decide: (admin, events, options) => admin.retry(events, { ...options, assume }),
   });
 };
 
 export const discard: Action = (args) => {
-  const own = { reason: { type: "string" } } as const;
-  const given = readArguments(args, { ...decisionFlags, ...own }, { max: MAX_IDS });
+  const flags = { ...decisionFlags, reason: { type: "string" } } as const;
+  const given = readArguments(args, flags, { max: MAX_IDS });
   const target = targetOf(given);
   const reason = given.flags.reason?.trim() ?? "";
   if (reason === "")
     throw new UsageError("Give a reason with --reason TEXT. It is stored with the event.");
-  return decide(given, target, {
+  return carryOut(given.flags, target, {
     verb: "discarded",
-    act: (admin, one, options) => admin.discard(one, reason, options),
+    decide: (admin, events, options) => admin.discard(events, reason, options),
   });
 };
 
-type DecisionArguments = Arguments<typeof decisionFlags>;
-
+/** Events to decide about. */
 interface Target {
+  /** Empty if the filter selects the events. */
   readonly ids: readonly string[];
   readonly filter: InboxDecisionFilter;
   readonly state: "dead" | "pending";
@@ -77,143 +79,164 @@ interface Target {
 
 interface Decision {
   readonly verb: "retried" | "discarded";
-  readonly act: (
+  readonly decide: (
     admin: InboxAdmin,
-    target: string | InboxDecisionFilter,
-    options: InboxDecisionOptions,
+    events: string | InboxDecisionFilter,
+    options?: InboxDecisionOptions,
   ) => Promise<InboxChange>;
 }
 
 /** Requires ids or a filter, so that a command without arguments does not affect every event. */
-function targetOf({ flags, words: ids }: DecisionArguments): Target {
+function targetOf({ flags, words: ids }: Arguments<typeof decisionFlags>): Target {
   const state = oneOf(flags.state, "state", ["dead", "pending"]);
-  if (ids.length > 0 && state !== undefined) {
-    throw new UsageError("--state needs --all or a filter, and cannot be combined with an id.");
-  }
   const limit = wholeNumber(flags.limit, "limit", { min: 1, max: MAX_LIMIT });
   const filter = filterIn(flags);
   const isFiltered = isChosen(filter) || flags.all === true;
-  if (ids.length > 0 && (isFiltered || limit !== undefined)) {
-    throw new UsageError("Name events by id or select them with --all or filters, but not both.");
-  }
   if (ids.length === 0 && !isFiltered) {
     throw new UsageError(
       "Name events by id, or select them with --type or another filter, or --all.",
     );
   }
+  if (ids.length > 0 && state !== undefined) {
+    throw new UsageError("--state needs --all or a filter, and cannot be combined with an id.");
+  }
+  if (ids.length > 0 && (isFiltered || limit !== undefined)) {
+    throw new UsageError("Name events by id or select them with --all or filters, but not both.");
+  }
   return { ids, filter: { ...filter, limit, state }, state: state ?? "dead" };
 }
 
-function decide(
-  { flags }: DecisionArguments,
+function carryOut(
+  { json = false, "dry-run": isDryRun }: Flags<typeof decisionFlags>,
   target: Target,
   decision: Decision,
 ): () => Promise<number> {
-  const json = flags.json === true;
   return () =>
-    withInbox((inbox) =>
-      flags["dry-run"] === true
-        ? dryRun(inbox.admin, target, decision.verb, json)
-        : carryOut(inbox, target, decision, json),
-    );
+    withInbox(async (inbox) => {
+      if (isDryRun) {
+        await preview(inbox.admin, target, decision.verb, json);
+        return 0;
+      }
+      const outcome = await decideAbout(inbox.admin, target, decision, json);
+      if (json) printJson(jsonOf(outcome));
+      else await printOutcome(outcome, target, decision.verb, inbox);
+      return report(outcome);
+    });
 }
 
-async function carryOut(
-  inbox: AttachedInbox,
-  target: Target,
-  { verb, act }: Decision,
+interface Outcome {
+  readonly changed: number;
+  readonly skipped: number;
+  /** Number of events not processed, because the command was stopped. */
+  readonly left: number;
+  readonly errors: readonly unknown[];
+}
+
+/** Stops at a signal, and shows the progress. */
+async function decideAbout(
+  admin: InboxAdmin,
+  { ids, filter }: Target,
+  { verb, decide }: Decision,
   json: boolean,
-): Promise<number> {
-  const progress = progressOn({ json });
+): Promise<Outcome> {
   const stopped = new AbortController();
   void untilSignal().then(() => stopped.abort());
-  const { changed, skipped, left, failed } = await actOn(inbox.admin, target, act, {
+  const progress = progressOn({ json });
+  const options = {
     signal: stopped.signal,
-    onProgress: ({ done, of }) => progress.show(verb, done, of),
-  }).finally(progress.end);
-  if (json) {
-    printJson({ changed, skipped: skipped + failed.length, ...(left > 0 ? { left } : {}) });
-  } else {
-    if (changed > 0) print(await doneText(inbox, target, verb, changed));
-    else if (failed.length + skipped + left === 0) print(nothingText(target));
-    if (skipped > 0) {
-      print(`skipped: ${skipped} (being handled, already ended, or without content)`);
-    }
+    onProgress: ({ done, of }: InboxProgress) => progress.show(verb, done, of),
+  };
+  try {
+    return ids.length > 0
+      ? await decideById(ids, (id) => decide(admin, id), options)
+      : await decideByFilter(() => decide(admin, filter, options));
+  } finally {
+    progress.end();
   }
-  for (const error of failed) printError(printable(messageOf(error)));
+}
+
+async function decideById(
+  ids: readonly string[],
+  decide: (id: string) => Promise<InboxChange>,
+  { signal, onProgress }: Required<InboxDecisionOptions>,
+): Promise<Outcome> {
+  const errors: unknown[] = [];
+  let done = 0;
+  for (const id of ids) {
+    if (signal?.aborted) break;
+    await decide(id).catch((error: unknown) => errors.push(error));
+    done += 1;
+    onProgress?.({ done, of: ids.length });
+  }
+  return { changed: done - errors.length, skipped: 0, left: ids.length - done, errors };
+}
+
+async function decideByFilter(decide: () => Promise<InboxChange>): Promise<Outcome> {
+  try {
+    const { changed, skipped, left = 0 } = await decide();
+    return { changed, skipped, left, errors: [] };
+  } catch (error) {
+    return { changed: 0, skipped: 0, left: 0, errors: [error] };
+  }
+}
+
+function jsonOf({ changed, skipped, left, errors }: Outcome): object {
+  return { changed, skipped: skipped + errors.length, ...(left > 0 ? { left } : {}) };
+}
+
+async function printOutcome(
+  { changed, skipped, left, errors }: Outcome,
+  target: Target,
+  verb: Decision["verb"],
+  { served }: AttachedInbox,
+): Promise<void> {
+  if (changed > 0) {
+    const when = verb === "retried" ? `, ${handlingText(changed, await served())}` : "";
+    print(`${verb}: ${changed} ${nounOf(target, changed)}${when}`);
+  } else if (errors.length + skipped + left === 0) print(nothingText(target));
+  if (skipped > 0) print(`skipped: ${skipped} (being handled, already ended, or without content)`);
+}
+
+/** Prints the problems, and returns the exit code. */
+function report({ left, errors }: Outcome): number {
+  for (const error of errors) printError(printable(messageOf(error)));
   if (left > 0) {
     printError(`Stopped. ${grouped(left)} left unchanged. Run the command again to continue.`);
   }
-  return failed.length > 0 || left > 0 ? 1 : 0;
+  return errors.length > 0 || left > 0 ? 1 : 0;
 }
 
-async function doneText(
-  { served }: AttachedInbox,
-  { ids, state }: Target,
-  verb: Decision["verb"],
-  n: number,
-): Promise<string> {
-  // Events named by id may have different states.
-  const noun = ids.length === 0 ? nameOf(state, n) : n === 1 ? "event" : "events";
-  if (verb === "discarded") return `discarded: ${n} ${noun}`;
-  const them = n === 1 ? "it" : "them";
-  const when = `the bot handles ${them} ${(await served()) ? "now" : "when it starts"}`;
-  return `retried: ${n} ${noun}, ${when}`;
+/** Events named by id may have different states. */
+function nounOf({ ids, state }: Target, n: number): string {
+  if (ids.length === 0) return nameOf(state, n);
+  return n === 1 ? "event" : "events";
+}
+
+function handlingText(n: number, isServed: boolean): string {
+  return `the bot handles ${n === 1 ? "it" : "them"} ${isServed ? "now" : "when it starts"}`;
 }
 
 function nothingText({ state }: Target): string {
   return `No matching ${nameOf(state, 2)}.`;
 }
 
-interface DecisionCounts {
-  readonly changed: number;
-  readonly skipped: number;
-  readonly left: number;
-  readonly failed: readonly unknown[];
-}
-
-async function actOn(
-  admin: InboxAdmin,
-  { ids, filter }: Target,
-  act: Decision["act"],
-  options: InboxDecisionOptions,
-): Promise<DecisionCounts> {
-  const failed: unknown[] = [];
-  if (ids.length === 0) {
-    const none = { changed: 0, skipped: 0 };
-    const outcome = await act(admin, filter, options).catch((error: unknown) => {
-      failed.push(error);
-    });
-    return { ...(outcome ?? none), left: outcome?.left ?? 0, failed };
-  }
-  let tried = 0;
-  while (tried < ids.length && options.signal?.aborted !== true) {
-    await act(admin, ids[tried] ?? "", {}).catch((error: unknown) => failed.push(error));
-    tried += 1;
-    options.onProgress?.({ done: tried, of: ids.length });
-  }
-  return { changed: tried - failed.length, skipped: 0, left: ids.length - tried, failed };
-}
-
-async function dryRun(
+/** Prints what a decision would change. */
+async function preview(
   admin: InboxAdmin,
   target: Target,
   verb: Decision["verb"],
   json: boolean,
-): Promise<number> {
+): Promise<void> {
   const ids = target.ids.length > 0 ? target.ids : await admin.targets(target.filter);
   const n = ids.length;
-  if (json) printJson({ dryRun: true, chosen: n, ids });
-  else if (n === 0) print(nothingText(target));
-  else {
-    const events: EventDetails[] = [];
-    for (const id of ids.slice(0, MAX_SHOWN)) {
-      const event = await findEvent(admin, id);
-      if (event !== undefined) events.push(event);
-    }
-    print(eventTable(events));
-    if (n > MAX_SHOWN) print(`and ${grouped(n - MAX_SHOWN)} more`);
-    print(`\nwould be ${verb}: ${grouped(n)} ${nameOf(target.state, n)}; nothing was changed`);
+  if (json) return printJson({ dryRun: true, chosen: n, ids });
+  if (n === 0) return print(nothingText(target));
+  const events: EventDetails[] = [];
+  for (const id of ids.slice(0, MAX_SHOWN)) {
+    const event = await findEvent(admin, id);
+    if (event !== undefined) events.push(event);
   }
-  return 0;
+  print(eventTable(events));
+  if (n > MAX_SHOWN) print(`and ${grouped(n - MAX_SHOWN)} more`);
+  print(`\nwould be ${verb}: ${grouped(n)} ${nameOf(target.state, n)}; nothing was changed`);
 }
