@@ -35,13 +35,8 @@ export type {
   UnknownEvent,
   UnknownEventType,
 } from "./events/types.ts";
-export type {
-  EventDetails,
-  EventState,
-  EventSummary,
-  InboxAdmin,
-  InboxFilter,
-} from "./inbox/admin.ts";
+export type { InboxAdmin, InboxFilter } from "./inbox/admin.ts";
+export type { EventDetails, EventState, EventSummary } from "./inbox/event-records.ts";
 export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type { BotStatus } from "./observe/status.ts";
 export type { BotOptions, MiddlewareOptions, StartOptions } from "./options.ts";

@@ -127,6 +127,8 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     "inbox/admin.ts",
     "inbox/copy.ts",
     "inbox/effects.ts",
+    "inbox/event-records.ts",
+    "inbox/health.ts",
     "inbox/postgres/copy.ts",
     "inbox/postgres/maintenance.ts",
     "inbox/restore-mark.ts",

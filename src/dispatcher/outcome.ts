@@ -24,8 +24,8 @@ import {
 import { placeOf } from "../events/own.ts";
 import { scrubberOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
-import type { SkipReason } from "../inbox/admin.ts";
 import type { Effects } from "../inbox/effects.ts";
+import type { SkipReason } from "../inbox/event-records.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels, definedError, type WorkMessages } from "../observe/channels.ts";
 import type { Conflicts } from "./conflicts.ts";

@@ -13,11 +13,13 @@
  */
 
 import type { AnyEvent } from "../events/types.ts";
-import type { InboxAdmin, InboxMeasures, InboxStats, SkipReason, Source } from "./admin.ts";
+import type { InboxAdmin, InboxMeasures, InboxStats } from "./admin.ts";
 import type { Effects, FiredTimers, StoredState, StoredTimer, TimerName } from "./effects.ts";
+import type { SkipReason, Source } from "./event-records.ts";
 import type { Shared } from "./shared.ts";
 
-export type { InboxStats, Source } from "./admin.ts";
+export type { InboxStats } from "./admin.ts";
+export type { Source } from "./event-records.ts";
 
 /** Name of the event log cursor, and of the lease held by the instance that reads the log. */
 export const EVENT_LOG = "events";

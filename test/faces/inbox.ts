@@ -1,8 +1,5 @@
 export type {
   AttachedInbox,
-  EventDetails,
-  EventSummary,
-  FileHealth,
   InboxFilter,
   InboxListOptions,
   InboxReport,
@@ -14,6 +11,8 @@ export type {
   StoredState,
   StoredTimer,
 } from "../../src/inbox/effects.ts";
+export type { EventDetails, EventSummary } from "../../src/inbox/event-records.ts";
+export type { FileHealth } from "../../src/inbox/health.ts";
 export {
   type Advance,
   type Claim,

@@ -3,15 +3,14 @@ import { type DatabaseAddress, showDatabase } from "../../core/database-address.
 import { pageUrl } from "../../core/manifest.ts";
 import { printable } from "../../core/safe-text.ts";
 import { ConfigError, messageOf, ServiceBotError } from "../../errors.ts";
+import type { AttachedInbox, InboxReport } from "../../inbox/admin.ts";
 import type {
-  AttachedInbox,
   EphemeralDisk,
   FileHealth,
   InboxProbe,
-  InboxReport,
   ServerHealth,
   StoreHealth,
-} from "../../inbox/admin.ts";
+} from "../../inbox/health.ts";
 import type { InstanceReport } from "../../inbox/shared.ts";
 import { withInbox } from "../inbox/attach.ts";
 import { age, bytes, count, quoted } from "../output.ts";

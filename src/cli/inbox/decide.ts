@@ -2,13 +2,13 @@ import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
 import type {
   AttachedInbox,
-  EventDetails,
   InboxAdmin,
   InboxChange,
   InboxDecisionFilter,
   InboxDecisionOptions,
   InboxProgress,
 } from "../../inbox/admin.ts";
+import type { EventDetails } from "../../inbox/event-records.ts";
 import {
   type Arguments,
   type Flags,

@@ -1,4 +1,5 @@
-import { type EventState, type InboxFilter, sources } from "../../inbox/admin.ts";
+import type { InboxFilter } from "../../inbox/admin.ts";
+import { type EventState, sources } from "../../inbox/event-records.ts";
 import { type Flags, oneOf, UsageError } from "../command.ts";
 import { quoted } from "../output.ts";
 

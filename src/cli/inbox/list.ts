@@ -1,15 +1,12 @@
 import { printable } from "../../core/safe-text.ts";
 import { hasCode } from "../../errors.ts";
+import type { InboxAdmin, InboxListOptions, InboxPage, InboxReport } from "../../inbox/admin.ts";
 import {
   type EventDetails,
   type EventState,
   type EventSummary,
   eventStates,
-  type InboxAdmin,
-  type InboxListOptions,
-  type InboxPage,
-  type InboxReport,
-} from "../../inbox/admin.ts";
+} from "../../inbox/event-records.ts";
 import { oneOf, ownCommand, readArguments, wholeNumber } from "../command.ts";
 import {
   cut,

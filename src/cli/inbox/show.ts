@@ -1,6 +1,6 @@
 import { parseJson } from "../../core/json.ts";
 import { printable } from "../../core/safe-text.ts";
-import type { EventDetails, StepRecord } from "../../inbox/admin.ts";
+import type { EventDetails, StepRecord } from "../../inbox/event-records.ts";
 import { ownCommand, readArguments, UsageError } from "../command.ts";
 import {
   count,

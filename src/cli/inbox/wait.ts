@@ -1,5 +1,5 @@
 import { printable } from "../../core/safe-text.ts";
-import type { EventRun, EventWait, SkipReason, WaitReason } from "../../inbox/admin.ts";
+import type { EventRun, EventWait, SkipReason, WaitReason } from "../../inbox/event-records.ts";
 import { cut, type TimeFormat } from "../output.ts";
 
 const reasons: Readonly<Record<WaitReason, string>> = {

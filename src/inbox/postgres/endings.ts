@@ -1,5 +1,5 @@
-import type { AttemptRecord, SkipReason } from "../admin.ts";
 import type { Effects } from "../effects.ts";
+import type { AttemptRecord, SkipReason } from "../event-records.ts";
 import type { Advance, Claim } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
 import { HeadClaim, type HeadRow, MAX_HISTORY, SUSPECT_CRASHES } from "../sql/sql-inbox.ts";

@@ -1,5 +1,6 @@
 import { ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox, InboxProbe, ServerHealth } from "../admin.ts";
+import type { AttachedInbox } from "../admin.ts";
+import type { InboxProbe, ServerHealth } from "../health.ts";
 import type { RestoreMark } from "../restore-mark.ts";
 import { SqlAdmin } from "../sql/admin.ts";
 import { countContents, type InboxContents, markRestored, refuseMarked } from "../sql/marks.ts";

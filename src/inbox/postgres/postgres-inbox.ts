@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/clock.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { InboxMeasures, SkipReason } from "../admin.ts";
+import type { InboxMeasures } from "../admin.ts";
 import type { Effects, FiredTimers, StoredState, StoredTimer } from "../effects.ts";
+import type { SkipReason } from "../event-records.ts";
 import type {
   Advance,
   Claim,

@@ -1,17 +1,16 @@
 import { ANY_NUMBER, FUNCTION, NUMBER, oneOf, required, SIGNAL, STRING } from "../../core/kinds.ts";
 import { type OptionTable, readFields, readOptions } from "../../core/option-checks.ts";
-import {
-  eventStates,
-  type InboxDecisionFilter,
-  type InboxDecisionOptions,
-  type InboxFilter,
-  type InboxListOptions,
-  type InboxRetryOptions,
-  type StateListOptions,
-  sources,
-  type TimerListOptions,
+import type {
+  InboxDecisionFilter,
+  InboxDecisionOptions,
+  InboxFilter,
+  InboxListOptions,
+  InboxRetryOptions,
+  StateListOptions,
+  TimerListOptions,
 } from "../admin.ts";
 import type { TimerName } from "../effects.ts";
+import { eventStates, sources } from "../event-records.ts";
 
 /** Rules for the arguments of the inbox's administration. An unknown filter would otherwise match every event. */
 

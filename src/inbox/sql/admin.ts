@@ -3,7 +3,6 @@ import { STRING } from "../../core/kinds.ts";
 import { readOptions, requireKind } from "../../core/option-checks.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type {
-  EventDetails,
   InboxAdmin,
   InboxChange,
   InboxDecisionFilter,
@@ -18,6 +17,7 @@ import type {
   TimerPage,
 } from "../admin.ts";
 import type { StoredState, TimerName } from "../effects.ts";
+import type { EventDetails } from "../event-records.ts";
 import {
   DECISION_FILTER,
   DECISION_OPTIONS,

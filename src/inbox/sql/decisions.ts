@@ -1,5 +1,6 @@
 import { type ErrorCode, ServiceBotError } from "../../errors.ts";
-import type { EventState, InboxDecisionFilter, InboxRetryOptions } from "../admin.ts";
+import type { InboxDecisionFilter, InboxRetryOptions } from "../admin.ts";
+import type { EventState } from "../event-records.ts";
 import { ABSENT } from "../restore-mark.ts";
 import { fieldsOf, fits, timeOf, timesOf } from "./events.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";

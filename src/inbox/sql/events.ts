@@ -2,18 +2,16 @@ import { setImmediate } from "node:timers/promises";
 import { quoteValue } from "../../core/kinds.ts";
 import { traceIdOf } from "../../core/trace.ts";
 import { ServiceBotError } from "../../errors.ts";
+import type { InboxFilter, InboxListOptions, InboxPage } from "../admin.ts";
+import { isCausedBy } from "../caused-by.ts";
 import type {
   AttemptRecord,
   EventDetails,
   EventState,
   EventSummary,
-  InboxFilter,
-  InboxListOptions,
-  InboxPage,
   SkipReason,
   StepRecord,
-} from "../admin.ts";
-import { isCausedBy } from "../caused-by.ts";
+} from "../event-records.ts";
 import { ABSENT, RESTORED, readRestoreMark } from "../restore-mark.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 import { runOf, type WaitRow, waitColumns, waitOf } from "./waits.ts";

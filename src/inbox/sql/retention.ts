@@ -1,4 +1,4 @@
-import type { EventState } from "../admin.ts";
+import type { EventState } from "../event-records.ts";
 import type { Retention } from "../inbox.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 

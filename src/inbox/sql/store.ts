@@ -6,7 +6,8 @@
  * differences.
  */
 
-import type { EventState, StorageReport } from "../admin.ts";
+import type { StorageReport } from "../admin.ts";
+import type { EventState } from "../event-records.ts";
 
 export interface Query {
   readonly text: string;

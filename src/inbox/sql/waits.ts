@@ -1,4 +1,4 @@
-import type { AttemptRecord, EventRun, EventWait, WaitReason } from "../admin.ts";
+import type { AttemptRecord, EventRun, EventWait, WaitReason } from "../event-records.ts";
 import { ABSENT } from "../restore-mark.ts";
 import type { Dialect } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import type { AttemptRecord } from "../admin.ts";
+import type { AttemptRecord } from "../event-records.ts";
 import { LATE_WITHIN_MS, UNTIMED_MARK } from "../lateness.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 import { MARK_LANES } from "./lane-memory.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
-import type { SkipReason } from "../admin.ts";
 import type { Effects } from "../effects.ts";
+import type { SkipReason } from "../event-records.ts";
 import type { Advance, Claim, ClaimRooms, NewEvent } from "../inbox.ts";
 import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { Demand, Demands, RoomsLeft, takeSlot } from "./demands.ts";

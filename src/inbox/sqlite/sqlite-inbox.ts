@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { DiskMeasures, InboxMeasures, SkipReason } from "../admin.ts";
+import type { DiskMeasures, InboxMeasures } from "../admin.ts";
 import type { Effects, FiredTimers, StoredState, StoredTimer } from "../effects.ts";
+import type { SkipReason } from "../event-records.ts";
 import type {
   Advance,
   Claim,
