@@ -15,6 +15,7 @@ const SOURCES = [
   "node_modules/.package-lock.json",
   "scripts/compile.ts",
   "scripts/dependencies/lockfile.ts",
+  "scripts/operations",
   "scripts/pack",
   "scripts/site/homepage.ts",
   "scripts/site/links.ts",

@@ -1,6 +1,8 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { compile } from "../compile.ts";
+import { alertTests } from "../operations/alert-tests.ts";
+import { grafanaDashboard } from "../operations/dashboard.ts";
 import { root } from "../root.ts";
 import { withSiteLinks } from "../site/links.ts";
 import { bundle, type Modules } from "./bundle.ts";
@@ -41,7 +43,7 @@ export function packServiceBot(out: string, options: PackOptions = {}): Promise<
     const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
     await writeManifest(stage, published, options);
     await writeBundled(stage, published, modules);
-    await cp(operations, join(stage, "operations"), { recursive: true });
+    await writeOperations(join(stage, "operations"));
     await copyPresent(stage, ["LICENSE"]);
     for (const name of ["README.md", "CHANGELOG.md"]) {
       await writeFile(join(stage, name), withSiteLinks(await readFile(join(root, name), "utf8")));
@@ -62,6 +64,12 @@ export function packScaffolder(out: string, options: PackOptions = {}): Promise<
     await rm(join(stage, "templates", basename(operations)), { recursive: true });
     await cp(join(root, "src/create/README.md"), join(stage, "README.md"));
   });
+}
+
+async function writeOperations(folder: string): Promise<void> {
+  await cp(operations, folder, { recursive: true });
+  await writeFile(join(folder, "alerts.test.yml"), alertTests());
+  await writeFile(join(folder, "grafana-dashboard.json"), grafanaDashboard());
 }
 
 interface Manifest {

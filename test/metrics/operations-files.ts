@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { grafanaDashboard } from "../../scripts/operations/dashboard.ts";
 import { root } from "../docs/markdown.ts";
 
 export const folder: string = join(root, "templates", "operations");
@@ -30,7 +31,5 @@ export interface Panel {
   readonly targets?: readonly { readonly expr: string }[];
 }
 
-export const dashboard: { panels: readonly Panel[]; uid: string } = JSON.parse(
-  read("grafana-dashboard.json"),
-);
+export const dashboard: { panels: readonly Panel[]; uid: string } = JSON.parse(grafanaDashboard());
 export const panels: readonly Panel[] = dashboard.panels.filter(({ type }) => type !== "row");

@@ -195,6 +195,8 @@ describe("what would be published", { timeout: 120_000 }, () => {
     const paths = async ({ path }: Packed) => [...readTar(await readFile(path)).keys()];
     expect(await paths(library)).toEqual(
       expect.arrayContaining([
+        "package/operations/alerts.test.yml",
+        "package/operations/grafana-dashboard.json",
         "package/operations/service-bot@.service",
         "package/operations/kubernetes/sqlite.yaml",
         "package/operations/kubernetes/postgres.yaml",
