@@ -133,6 +133,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     "inbox/postgres/maintenance.ts",
     "inbox/restore-mark.ts",
     "inbox/shared.ts",
+    "inbox/sql/attached.ts",
     "inbox/sql/marks.ts",
     "inbox/sqlite/backup.ts",
     "inbox/sqlite/copy.ts",

@@ -1,6 +1,5 @@
 import type { StoredState, StoredTimer, TimerName } from "./effects.ts";
 import type { EventDetails, EventState, EventSummary, Source } from "./event-records.ts";
-import type { SharedReport } from "./shared.ts";
 
 /**
  * Administration of the inbox: decisions about events, and reports for commands that run alongside a bot. All times are
@@ -313,13 +312,4 @@ export interface InboxAdmin {
    * @returns the number of timers
    */
   makeTimersDue(name: TimerName): Promise<number>;
-}
-
-export interface AttachedInbox {
-  readonly admin: InboxAdmin;
-  /** Returns whether a bot has the inbox open. */
-  served(): Promise<boolean>;
-  /** Returns the bot's instances. `undefined` if the inbox serves only one process. */
-  readonly together?: (() => Promise<SharedReport>) | undefined;
-  close(): Promise<void>;
 }

@@ -1,5 +1,4 @@
 export type {
-  AttachedInbox,
   InboxFilter,
   InboxListOptions,
   InboxReport,
@@ -36,4 +35,5 @@ export {
   writeRestoreMark,
 } from "../../src/inbox/restore-mark.ts";
 export type { Candidacy, Shared, Topic } from "../../src/inbox/shared.ts";
+export type { AttachedInbox } from "../../src/inbox/sql/attached.ts";
 export { fromStored, shortenKey, toStored } from "../../src/inbox/stored-text.ts";

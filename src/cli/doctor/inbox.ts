@@ -3,7 +3,7 @@ import { type DatabaseAddress, showDatabase } from "../../core/database-address.
 import { pageUrl } from "../../core/manifest.ts";
 import { printable } from "../../core/safe-text.ts";
 import { ConfigError, messageOf, ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox, InboxReport } from "../../inbox/admin.ts";
+import type { InboxReport } from "../../inbox/admin.ts";
 import type {
   EphemeralDisk,
   FileHealth,
@@ -12,6 +12,7 @@ import type {
   StoreHealth,
 } from "../../inbox/health.ts";
 import type { InstanceReport } from "../../inbox/shared.ts";
+import type { AttachedInbox } from "../../inbox/sql/attached.ts";
 import { withInbox } from "../inbox/attach.ts";
 import { age, bytes, count, quoted } from "../output.ts";
 import { codeInError, remedyFor } from "../remedies.ts";
@@ -130,10 +131,10 @@ async function checkStorage(address: DatabaseAddress, schema: string): Promise<F
   }
 }
 
-async function checkContents({ admin, together }: AttachedInbox): Promise<Finding[]> {
+async function checkContents({ reports, together }: AttachedInbox): Promise<Finding[]> {
   const shared = await together?.();
   return [
-    ...aboutInbox(await admin.stats(), Date.now()),
+    ...aboutInbox(await reports.report(), Date.now()),
     ...(shared === undefined ? [] : aboutInstances(shared.instances)),
   ];
 }

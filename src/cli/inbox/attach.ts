@@ -1,5 +1,5 @@
 import { loadDatabase } from "../../config.ts";
-import type { AttachedInbox } from "../../inbox/admin.ts";
+import type { AttachedInbox } from "../../inbox/sql/attached.ts";
 
 /**
  * An action of `service-bot inbox`. Parses its arguments first, so that wrong usage is reported before a file is

@@ -1,7 +1,6 @@
 import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
 import type {
-  AttachedInbox,
   InboxAdmin,
   InboxChange,
   InboxDecisionFilter,
@@ -9,6 +8,7 @@ import type {
   InboxProgress,
 } from "../../inbox/admin.ts";
 import type { EventDetails } from "../../inbox/event-records.ts";
+import type { AttachedInbox } from "../../inbox/sql/attached.ts";
 import {
   type Arguments,
   type Flags,

@@ -40,7 +40,7 @@ export const list: Action = (args) => {
     after: given.after,
   };
   return () =>
-    withInbox(async ({ admin, served }) => {
+    withInbox(async ({ admin, reports, served }) => {
       const { events, next } = await fullPage(admin, options);
       if (given.json) {
         const whole = await Promise.all(
@@ -56,7 +56,7 @@ export const list: Action = (args) => {
       if (given.state !== undefined) return 0;
       // Without --state, the user may not know that there are other states.
       if (first !== undefined) print(`\n${hints(first)}`);
-      print(`\n${otherStates(await admin.stats())}`);
+      print(`\n${otherStates(await reports.report())}`);
       return 0;
     });
 };

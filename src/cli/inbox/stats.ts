@@ -21,8 +21,8 @@ import { timeFlags } from "./filter.ts";
 export const stats: Action = (args) => {
   const { flags } = readArguments(args, timeFlags, { max: 0 });
   return () =>
-    withInbox(async ({ admin, served, together }) => {
-      const report = await admin.stats();
+    withInbox(async ({ reports, served, together }) => {
+      const report = await reports.report();
       const running = await served();
       const shared = await together?.();
       if (flags.json) printJson({ ...report, running, ...shared }, flags);

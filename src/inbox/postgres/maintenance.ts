@@ -1,9 +1,10 @@
 import { ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox } from "../admin.ts";
 import type { InboxProbe, ServerHealth } from "../health.ts";
 import type { RestoreMark } from "../restore-mark.ts";
 import { SqlAdmin } from "../sql/admin.ts";
+import type { AttachedInbox } from "../sql/attached.ts";
 import { countContents, type InboxContents, markRestored, refuseMarked } from "../sql/marks.ts";
+import { Reports } from "../sql/reports.ts";
 import type { Database } from "./database.ts";
 import {
   checkSchema,
@@ -66,6 +67,7 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
   };
   return {
     admin: new SqlAdmin(database, onDecided),
+    reports: new Reports(database),
     served: async () => (await countProcesses(database)) > 0,
     together: () => readSharedReport(database),
     async close() {

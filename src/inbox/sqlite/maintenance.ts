@@ -3,10 +3,11 @@ import { dirname, join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox } from "../admin.ts";
 import type { EphemeralDisk, FileHealth, InboxProbe } from "../health.ts";
 import { SqlAdmin } from "../sql/admin.ts";
+import type { AttachedInbox } from "../sql/attached.ts";
 import { refuseMarked } from "../sql/marks.ts";
+import { Reports } from "../sql/reports.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { DiskGuard, MIN_FREE_BYTES } from "./intake.ts";
 import { isLocked, lockOf } from "./lock.ts";
@@ -65,6 +66,7 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
   const store = new SqliteStore({ db, now: () => clock.now(), write, writeWithLanes: write });
   return {
     admin: new SqlAdmin(store, () => undefined),
+    reports: new Reports(store),
     served: async () => isLocked(lockOf(file)),
     async close() {
       await group.close();
