@@ -2,7 +2,13 @@ import type { Effects } from "../effects.ts";
 import type { AttemptRecord, SkipReason } from "../event-records.ts";
 import type { Advance, Claim } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
-import { HeadClaim, type HeadRow, MAX_HISTORY, SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
+import {
+  HeadClaim,
+  type HeadRow,
+  type HowEnded,
+  MAX_HISTORY,
+  SUSPECT_CRASHES,
+} from "../sql/sql-inbox.ts";
 import { query, type Script, type SqlStore } from "../sql/store.ts";
 import { HELD, is, isLateSql, isTimedSql, lockHeld, rowsOf, SORTED } from "./claims.ts";
 import { type RunEffects, upToSize, withoutSharedKeys, writeEffects } from "./effects.ts";
@@ -163,15 +169,9 @@ const MAX_OUTCOMES = 1_000;
  */
 const MAX_OUTCOMES_WITH_EFFECTS = 100;
 
-/** A run that has ended. Without an error, its event is done. */
-export interface EndedRun {
+/** A run that has ended. */
+interface Ending extends Omit<HowEnded, "effects"> {
   readonly claim: Claim;
-  readonly error: string | undefined;
-  /** Reason why no handler ran. */
-  readonly skipped: SkipReason | undefined;
-}
-
-interface Ending extends EndedRun {
   /** True if the lane should continue with its next event. */
   readonly advances: boolean;
 }
@@ -235,12 +235,12 @@ export class PostgresEndings {
   }
 
   /** Ends the event as done, or as a dead letter if there is an error, and releases the lane. */
-  async end(run: EndedRun, effects?: Effects): Promise<boolean> {
-    return (await this.#add({ ...run, advances: false }, effects)).held;
+  async end(claim: Claim, { effects, ...how }: HowEnded): Promise<boolean> {
+    return (await this.#add({ claim, ...how, advances: false }, effects)).held;
   }
 
-  advance(run: EndedRun, effects?: Effects): Promise<Advance> {
-    return this.#add({ ...run, advances: true }, effects);
+  advance(claim: Claim, { effects, ...how }: Omit<HowEnded, "error">): Promise<Advance> {
+    return this.#add({ claim, ...how, advances: true }, effects);
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {

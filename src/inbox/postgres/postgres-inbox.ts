@@ -16,12 +16,12 @@ import type {
   Source,
 } from "../inbox.ts";
 import { refuseMarked } from "../sql/marks.ts";
-import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
+import { type HowEnded, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import type { Database } from "./database.ts";
 import { sweepPhases } from "./dialect.ts";
 import { findStates } from "./effects.ts";
-import { type EndedRun, PostgresEndings } from "./endings.ts";
+import { PostgresEndings } from "./endings.ts";
 import { Gather } from "./gather.ts";
 import { Backlog, Intake } from "./intake.ts";
 import { LeaseLedger } from "./lease-ledger.ts";
@@ -154,21 +154,13 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     return this.#claims.extend(claims, leaseMs);
   }
 
-  complete(claim: Claim, effects?: Effects, skipped?: SkipReason): Promise<boolean> {
-    return this.#end({ claim, skipped, error: undefined }, effects);
-  }
-
-  bury(claim: Claim, error: string, effects?: Effects): Promise<boolean> {
-    return this.#end({ claim, error, skipped: undefined }, effects);
-  }
-
   async advance(
     claim: Claim,
     effects?: Effects,
     _leaseMs?: number,
     skipped?: SkipReason,
   ): Promise<Advance> {
-    const advance = await this.#endings.advance({ claim, skipped, error: undefined }, effects);
+    const advance = await this.#endings.advance(claim, { effects, skipped });
     if (advance.held && effects !== undefined) this.announceTimers(effects);
     return advance;
   }
@@ -219,9 +211,9 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     this.#announceToAll();
   }
 
-  async #end(run: EndedRun, effects?: Effects): Promise<boolean> {
-    const held = await this.#endings.end(run, effects);
-    if (held && effects !== undefined) this.announceTimers(effects);
+  protected async end(claim: Claim, how: HowEnded): Promise<boolean> {
+    const held = await this.#endings.end(claim, how);
+    if (held && how.effects !== undefined) this.announceTimers(how.effects);
     return held;
   }
 

@@ -2,6 +2,7 @@ import { minOf } from "../../core/extremes.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin, InboxStats } from "../admin.ts";
 import type { Effects, StoredTimer, TimerName } from "../effects.ts";
+import type { SkipReason } from "../event-records.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
 import { ABSENT, PROVISIONAL } from "../restore-mark.ts";
 import { shortenKey } from "../stored-text.ts";
@@ -24,6 +25,14 @@ export const SUSPECT_WAIT_MS = 200;
 
 /** Default maximum number of pending events. */
 export const MAX_BACKLOG = 100_000;
+
+/** How a run ended. Without an error, its event is done. */
+export interface HowEnded {
+  readonly error?: string | undefined;
+  readonly effects?: Effects | undefined;
+  /** Reason why no handler ran. */
+  readonly skipped?: SkipReason | undefined;
+}
 
 /** A lane's first event. */
 export interface HeadRow {
@@ -174,6 +183,17 @@ export abstract class SqlInbox {
 
   /** Called after a decision, with the change in the number of pending events. */
   protected abstract onDecided(pending: number): void;
+
+  /** Ends the event and releases its lane. Resolves to false if the lease was lost. */
+  protected abstract end(claim: Claim, how: HowEnded): Promise<boolean>;
+
+  complete(claim: Claim, effects?: Effects, skipped?: SkipReason): Promise<boolean> {
+    return this.end(claim, { effects, skipped });
+  }
+
+  bury(claim: Claim, error: string, effects?: Effects): Promise<boolean> {
+    return this.end(claim, { error, effects });
+  }
 
   async beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
     const { beginStep, findStep } = this.#statements;

@@ -1,9 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
-import type { Effects } from "../effects.ts";
-import type { SkipReason } from "../event-records.ts";
 import type { Advance, Claim, ClaimRooms, NewEvent } from "../inbox.ts";
-import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
+import { type HowEnded, SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { Demand, Demands, RoomsLeft, takeSlot } from "./demands.ts";
 import type { EffectWriter } from "./effects.ts";
 import { Fences } from "./fences.ts";
@@ -26,13 +24,6 @@ import { packList, TextStatement } from "./text-statement.ts";
  * statement for each event has a RETURNING clause, because SQLite stores its rows in a temporary table first.
  */
 type Values = (string | number | null)[];
-
-/** How a run ended. Without an error, its event is done. */
-export interface HowEnded {
-  readonly error?: string | undefined;
-  readonly effects?: Effects | undefined;
-  readonly skipped?: SkipReason | undefined;
-}
 
 /** Result of a run's end. `conflict`: a state has changed since the run read it, so nothing was written. */
 export type Ending = "ended" | "lost" | "conflict";

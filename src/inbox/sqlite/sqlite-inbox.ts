@@ -16,14 +16,14 @@ import type {
   Source,
 } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
-import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
+import { type HowEnded, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { EffectWriter, Timers } from "./effects.ts";
 import type { FinishedExchange } from "./exchange.ts";
 import { FileRescue } from "./file-rescue.ts";
 import { type CommitDisk, GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
-import { type HowEnded, LaneLeases } from "./lane-leases.ts";
+import { LaneLeases } from "./lane-leases.ts";
 import { type DiskFile, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { OtherWriters, SqliteStore } from "./store.ts";
@@ -153,14 +153,6 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#intake.write((now) => this.#lanes.extend(claims, leaseMs, now), OUTCOME);
   }
 
-  complete(claim: Claim, effects?: Effects, skipped?: SkipReason): Promise<boolean> {
-    return this.#end(claim, { effects, skipped });
-  }
-
-  bury(claim: Claim, error: string, effects?: Effects): Promise<boolean> {
-    return this.#end(claim, { error, effects });
-  }
-
   advance(
     claim: Claim,
     effects?: Effects,
@@ -246,7 +238,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.announce();
   }
 
-  #end(claim: Claim, how: HowEnded): Promise<boolean> {
+  protected end(claim: Claim, how: HowEnded): Promise<boolean> {
     return this.#intake.writeThen(
       (now) => this.#lanes.end(claim, now, how),
       (ending) => {

@@ -8,7 +8,7 @@ import {
   type SqlStore,
 } from "../../faces/inbox-postgres.ts";
 import { ManualClock } from "../../faces/testing.ts";
-import { effects, timer } from "../../support/effects.ts";
+import { effects as effectsOf, timer } from "../../support/effects.ts";
 
 const away = new Error("the connection is lost");
 
@@ -57,16 +57,14 @@ const claimOf = (id: string): Claim => ({
   ...{ attempt: 1, source: "webhook", late: false, trace: undefined },
 });
 
-const runOf = (id: string, error?: string) => ({ claim: claimOf(id), error, skipped: undefined });
-
 const isForDeadLetters = (text: string) => text.includes("buried");
 
 test("an outcome that is committed stays one if the next statement of its round fails", async () => {
   const endings = endingsOn(new Store(isForDeadLetters));
   const ended = await Promise.allSettled([
-    endings.end(runOf("a")),
-    endings.advance(runOf("b")),
-    endings.end(runOf("c", "Error: boom")),
+    endings.end(claimOf("a"), {}),
+    endings.advance(claimOf("b"), {}),
+    endings.end(claimOf("c"), { error: "Error: boom" }),
   ]);
   expect(ended).toMatchObject([
     { status: "fulfilled", value: true },
@@ -78,10 +76,12 @@ test("an outcome that is committed stays one if the next statement of its round 
 test("runs whose effects are large end in transactions of their own", async () => {
   const store = new Store();
   const endings = endingsOn(store);
-  const large = effects({ timers: [timer("a", 0, { body: "x".repeat(9 * 1024 * 1024) })] });
-  const small = effects({ timers: [timer("b", 0)] });
+  const large = effectsOf({ timers: [timer("a", 0, { body: "x".repeat(9 * 1024 * 1024) })] });
+  const small = effectsOf({ timers: [timer("b", 0)] });
   const all = [large, small, large, small];
-  const ended = await Promise.all(all.map((one, nth) => endings.end(runOf(`${nth}`), one)));
+  const ended = await Promise.all(
+    all.map((effects, nth) => endings.end(claimOf(`${nth}`), { effects })),
+  );
   expect(ended).toEqual([true, true, true, true]);
   expect(store.transactions).toHaveLength(2);
 });
