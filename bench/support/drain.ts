@@ -25,12 +25,19 @@ export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<v
     handled += 1;
     return Promise.resolve();
   };
+  const run = {
+    prepare: () => undefined,
+    run: handle,
+    failed: () => Promise.resolve(),
+    boundary: () => undefined,
+    skipped: undefined,
+  };
   const dispatcher = new Dispatcher({
     inbox,
     clock,
     log,
     bot,
-    handler: { begin: () => ({ run: handle, failed: () => Promise.resolve() }) },
+    handler: { begin: () => run },
     concurrency,
     maxAttempts: 8,
     handlerTimeoutMs: 60_000,

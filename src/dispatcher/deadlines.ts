@@ -1,13 +1,7 @@
-import { type Linked, LinkedSet } from "../core/churn.ts";
+import { LinkedSet } from "../core/churn.ts";
 import type { Clock } from "../core/clock.ts";
 import { ServiceBotError } from "../errors.ts";
-
-/** A run that can be ended from outside. */
-interface Abortable extends Linked<Abortable> {
-  /** When the run is late, on the dispatcher's clock. */
-  deadline: number;
-  abort(reason: unknown): void;
-}
+import type { Abort } from "./abort.ts";
 
 /**
  * Aborts runs that take too long. All runs have the same time limit, so the oldest run is the first that is late, and
@@ -17,7 +11,7 @@ export class Deadlines {
   readonly #clock: Clock;
   readonly #ms: number;
   /** Oldest first. */
-  readonly #runs = new LinkedSet<Abortable>();
+  readonly #runs = new LinkedSet<Abort>();
   #cancel: (() => void) | undefined;
 
   /** @param ms time limit of a run */
@@ -27,13 +21,13 @@ export class Deadlines {
   }
 
   /** Aborts the run after the time limit, unless it is deleted before. */
-  add(run: Abortable): void {
+  add(run: Abort): void {
     run.deadline = this.#clock.now() + this.#ms;
     this.#runs.add(run);
     if (this.#cancel === undefined) this.#wakeIn(this.#ms);
   }
 
-  delete(run: Abortable): void {
+  delete(run: Abort): void {
     this.#runs.delete(run);
     if (this.#runs.size > 0) return;
     this.#cancel?.();

@@ -3,7 +3,8 @@ import { type Block, loopWatch, type Suspect } from "../core/loop-watch.ts";
 import { Wake } from "../core/wake.ts";
 import type { ClaimRooms, Retention } from "../inbox/inbox.ts";
 import { type BlockSuspect, channels } from "../observe/channels.ts";
-import { ActiveLanes, type ActiveLanesOptions, passesOver } from "./active-lanes.ts";
+import { ActiveLanes, type ActiveLanesOptions } from "./active-lanes.ts";
+import { passesOver } from "./type-limits.ts";
 import { every, keepUp } from "./upkeep.ts";
 
 export interface DispatcherOptions extends Omit<ActiveLanesOptions, "stopping" | "onEnd"> {

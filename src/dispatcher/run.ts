@@ -1,4 +1,3 @@
-import type { Linked } from "../core/churn.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { type LoopWatch, loopWatch, WatchedRun } from "../core/loop-watch.ts";
@@ -12,8 +11,8 @@ import type { Claim } from "../inbox/inbox.ts";
 import type { RestoreWindow } from "../steps/restore.ts";
 import type { Job, StepRunner } from "../steps/step.ts";
 import type { Steps } from "../steps/steps.ts";
+import { type Abort, stopping } from "./abort.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { stopping } from "./outcome.ts";
 
 /** Time within which an aborted handler may still end, in ms. */
 const ABORTED_GRACE_MS = 1_000;
@@ -21,27 +20,27 @@ const ABORTED_GRACE_MS = 1_000;
 /** Time after which the event continues without a slow error observer, in ms. */
 const OBSERVER_TIMEOUT_MS = 1_000;
 
+/** Handlers of a bot, or the boundary for one event. */
 export interface JobHandler {
   begin(job: Job): HandlerRun;
 }
 
+/** The handlers' side of one run. */
 export interface HandlerRun {
-  /** Prepares the handlers within a few seconds. Their timeout begins afterwards. */
-  prepare?(): Promise<void> | undefined;
+  /** Prepares the handlers within a few seconds. Their timeout begins afterwards. `undefined` if there is no need. */
+  prepare(): Promise<void> | undefined;
   run(): Promise<void>;
-  /** Called with the run's error, which the handler threw or which reports a timeout. */
+  /** Notifies the observers of the run's error, which a handler threw or which reports an abort. */
   failed(error: unknown): Promise<void>;
   /** Returns the handler that runs before this error makes the event a dead letter. `undefined` without a boundary. */
-  boundary?(error: unknown): JobHandler | undefined;
+  boundary(error: unknown): JobHandler | undefined;
   /** Reason why no handler ran. `undefined` if one did, and until `run` has ended. */
-  readonly skipped?: SkipReason | undefined;
+  readonly skipped: SkipReason | undefined;
 }
 
 export interface RunOptions {
-  readonly handler: JobHandler;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly deadlines: Deadlines;
   readonly steps: Steps;
   readonly inbox: RunEffectsOptions["inbox"];
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
@@ -70,21 +69,21 @@ export class Run implements Job {
   #collected: Effects | undefined;
 
   /** @throws {ServiceBotError} BODY_INVALID if the stored event cannot be read */
-  constructor(claim: Claim, abort: Abort, options: RunOptions) {
+  constructor(claim: Claim, abort: Abort, handler: JobHandler, options: RunOptions) {
     this.event = claim.event ?? readStoredEvent(claim.body);
     this.claim = claim;
     this.#abort = abort;
     this.#options = options;
-    this.#handlers = options.handler.begin(this);
+    this.#handlers = handler.begin(this);
   }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Returns the handler that runs before this error makes the event a dead letter. `undefined` without a boundary. */
+  /** See {@link HandlerRun.boundary}. */
   boundary(error: unknown): JobHandler | undefined {
-    return this.#handlers.boundary?.(error);
+    return this.#handlers.boundary(error);
   }
 
   get skipped(): SkipReason | undefined {
@@ -120,14 +119,15 @@ export class Run implements Job {
    * Runs the handlers until they settle or the run is aborted. A run is aborted at its timeout, when its lease is lost,
    * or when the bot stops. The fence drops later writes of its handlers.
    *
+   * @param deadlines sets the time limit once the handlers start
    * @returns effects for later events; `undefined` if there are none
    * @throws the handlers' error, or the abort's reason
    */
-  async execute(): Promise<Effects | undefined> {
+  async execute(deadlines: Deadlines): Promise<Effects | undefined> {
     const { bot, watch = loopWatch } = this.#options;
     const current = new WatchedRun(this.claim, traceIdOf(this.claim.trace), bot, watch);
     // Associates the handler's requests with the event, for the log and for a platform on this machine.
-    const running = duringEvent(current, () => this.#runHandlers());
+    const running = duringEvent(current, () => this.#runHandlers(deadlines));
     try {
       await this.#abort.race(running);
       return this.#collected;
@@ -140,17 +140,17 @@ export class Run implements Job {
       await duringEvent(current, () => this.#notifyObservers(reason));
       throw reason;
     } finally {
-      this.#options.deadlines.delete(this.#abort);
+      deadlines.delete(this.#abort);
       // A handler that hangs after its timeout would stay a suspect for ever.
       watch.delete(current);
     }
   }
 
-  async #runHandlers(): Promise<void> {
-    const preparation = this.#handlers.prepare?.();
+  async #runHandlers(deadlines: Deadlines): Promise<void> {
+    const preparation = this.#handlers.prepare();
     if (preparation !== undefined) await preparation;
     if (this.#abort.aborted) throw this.#abort.reason;
-    this.#options.deadlines.add(this.#abort);
+    deadlines.add(this.#abort);
     await this.#handlers.run();
     if (this.#effects !== undefined) this.#collected = await this.#effects.collect();
   }
@@ -183,47 +183,5 @@ export class Run implements Job {
     const over = new AbortController();
     const late = sleep(this.#options.clock, ms, over.signal).then(() => false);
     return await Promise.race([promise, late]).finally(() => over.abort());
-  }
-}
-
-/** Ends a run from outside. The signal is created on first use, because it is expensive and most runs need none. */
-export class Abort implements Linked<Abort> {
-  previous: Abort | undefined;
-  next: Abort | undefined;
-  /** When the run is late, on the dispatcher's clock. */
-  deadline: number = Number.POSITIVE_INFINITY;
-  #controller: AbortController | undefined;
-  #over: { readonly reason: unknown } | undefined;
-  #reject: (reason: unknown) => void = () => undefined;
-
-  get aborted(): boolean {
-    return this.#over !== undefined;
-  }
-
-  get reason(): unknown {
-    return this.#over?.reason;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#over !== undefined) this.#controller.abort(this.#over.reason);
-    return this.#controller.signal;
-  }
-
-  /** The first reason counts. */
-  abort(reason: unknown): void {
-    if (this.#over !== undefined) return;
-    this.#over = { reason };
-    this.#controller?.abort(reason);
-    this.#reject(reason);
-  }
-
-  /** Settles like `work`, or rejects with the reason if aborted first. For one call only. */
-  race<T>(work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      if (this.#over !== undefined) reject(this.#over.reason);
-      work.then(resolve, reject);
-    });
   }
 }

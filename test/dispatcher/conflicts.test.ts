@@ -1,9 +1,11 @@
-import { expect, test } from "vitest";
-import { systemClock } from "../faces/core.ts";
-import { Conflicts, EndedRun, type OutcomeOptions, recordOutcome } from "../faces/dispatcher.ts";
+import { tracingChannel } from "node:diagnostics_channel";
+import { expect, onTestFinished, test } from "vitest";
+import { Conflicts } from "../faces/dispatcher.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import { jobFor } from "../router/support.ts";
+import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
+import { harness } from "./harness.ts";
 
 test("the first repeat comes at once, and later ones wait longer, up to a second", () => {
   const conflicts = new Conflicts({ log: logSink().log, random: () => 0.999 });
@@ -15,21 +17,25 @@ test("the first repeat comes at once, and later ones wait longer, up to a second
 });
 
 test("an event that is released after a conflict has not failed", async () => {
-  const { claim } = jobFor("follow");
-  const { log } = logSink();
-  const conflict = new ServiceBotError("STATE_CONFLICT", "Another run changed the state.");
-  const inbox: Partial<OutcomeOptions["inbox"]> = {
-    bury: () => Promise.reject(conflict),
-    release: () => Promise.resolve(true),
+  const works: unknown[] = [];
+  const subscribers = { asyncEnd: (work: unknown) => works.push(work) };
+  tracingChannel("service-bot:run").subscribe(subscribers as never);
+  onTestFinished(() => void tracingChannel("service-bot:run").unsubscribe(subscribers as never));
+  const { inbox, dispatcher } = harness(
+    () => {
+      throw new Error("broken");
+    },
+    { maxAttempts: 1 },
+  );
+  const bury = inbox.bury.bind(inbox);
+  inbox.bury = async () => {
+    inbox.bury = bury;
+    throw new ServiceBotError("STATE_CONFLICT", "Another run changed the state.");
   };
-  const work = { event: claim.id } as NonNullable<EndedRun["work"]>;
-  const dead = { outcome: { kind: "dead", error: new Error("broken") } } as const;
-  const run = new EndedRun(claim, dead, 1, () => false, work);
-  await recordOutcome(run, {
-    inbox: inbox as OutcomeOptions["inbox"],
-    ...{ clock: systemClock, log, leaseMs: 1_000, scrub: (text) => text },
-    conflicts: new Conflicts({ log, random: () => 0 }),
-    stopping: new AbortController().signal,
-  });
-  expect(work).toMatchObject({ outcome: "release", error: undefined });
+  await inbox.put(messages("1"), "webhook");
+  await dispatcher.idle();
+  expect(works).toMatchObject([
+    { outcome: "release", error: undefined },
+    { outcome: "dead", error: { message: "broken" } },
+  ]);
 });

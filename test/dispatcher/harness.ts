@@ -46,7 +46,13 @@ export function harness(
     log: log.log,
     bot: loggedSender(log.log),
     handler: {
-      begin: (job) => ({ run: async () => void (await handle(job)), failed: failed ?? note }),
+      begin: (job) => ({
+        prepare: () => undefined,
+        run: async () => void (await handle(job)),
+        failed: failed ?? note,
+        boundary: () => undefined,
+        skipped: undefined,
+      }),
     },
     types: { optionsFor, handledTypes, handlesOtherTypes: false },
     concurrency: 4,
