@@ -20,7 +20,7 @@ import { Poller } from "../poller/poller.ts";
 import type { Endpoints, HealthOptions } from "../receiver/adapters.ts";
 import type { LocalChannel } from "../receiver/local-channel.ts";
 import { Receiver } from "../receiver/receive.ts";
-import { Handling } from "../router/handling.ts";
+import { Handlers } from "../router/handling.ts";
 import type { Routes } from "../router/routes.ts";
 import { Schedule } from "../schedule/schedule.ts";
 import { RestoreWindow } from "../steps/restore.ts";
@@ -120,7 +120,7 @@ async function wire(common: Common): Promise<Parts> {
   const poller = await createPoller(common, { client, laneOf, peers, restore });
   // Signatures, dates and cron jobs need the actual time of day, which the steady clock does not follow.
   const wall = options.clock ?? systemClock;
-  const handler = new Handling({
+  const handler = new Handlers({
     routes,
     client,
     clock,

@@ -58,7 +58,11 @@ export interface EffectsContext {
   cancel(name: string, key?: string): Promise<number>;
 }
 
-export interface EffectsContextOptions {
+/** The run whose handlers change states and set timers. */
+export interface EffectsRun {
+  readonly job: Job;
+  /** The run waits for all of these tasks. */
+  readonly tasks: PendingTasks;
   /** Schema for `ctx.state()`. `undefined` if the bot has none. */
   readonly stateSchema: StandardSchemaV1 | undefined;
   readonly handledTypes: readonly string[];
@@ -79,11 +83,12 @@ const TIMER_KEY: Kind = {
  * Creates the context methods for state and timers. The run waits for every call, even if the handler does not await
  * it.
  */
-export function createEffects(
-  job: Pick<Job, "effects">,
-  tasks: PendingTasks,
-  { stateSchema, handledTypes }: EffectsContextOptions,
-): EffectsContext {
+export function createEffects({
+  job,
+  tasks,
+  stateSchema,
+  handledTypes,
+}: EffectsRun): EffectsContext {
   const state = (key?: string, schema: unknown = stateSchema) =>
     tasks.start(async () => {
       checkKey("A state key", key, KEY);

@@ -6,13 +6,13 @@ import type { LaneOf } from "../events/lane.ts";
 import { isOwn } from "../events/own.ts";
 import type { Job } from "../steps/step.ts";
 import { type Chain, Route } from "./chain.ts";
-import { type ContextOptions, createContext, type WriteEnd } from "./context.ts";
-import type { EffectsContextOptions } from "./effects.ts";
 import { LoopGuard, type LoopGuardOptions, OwnAccount } from "./loops.ts";
 import { ContextTasks } from "./pending-tasks.ts";
 import type { Routes } from "./routes.ts";
+import { type ContextRun, createContext } from "./run-context.ts";
+import type { WriteEnd } from "./run-writes.ts";
 
-export interface HandlingOptions {
+export interface HandlersOptions {
   readonly routes: Routes;
   readonly client: Client;
   readonly clock: Clock;
@@ -22,18 +22,18 @@ export interface HandlingOptions {
   readonly state?: StandardSchemaV1 | undefined;
 }
 
-/** Runs a bot's handlers. Skips events that the bot itself caused. The loop guard may hold back other events. */
-export class Handling {
+/** A bot's handlers, behind the guards against loops. */
+export class Handlers {
   readonly routes: Routes;
   readonly client: Client;
   readonly account: OwnAccount;
   readonly guard: LoopGuard | undefined;
-  readonly state: StandardSchemaV1 | undefined;
+  readonly stateSchema: StandardSchemaV1 | undefined;
 
-  constructor({ routes, client, clock, laneOf, loopGuard = {}, state }: HandlingOptions) {
+  constructor({ routes, client, clock, laneOf, loopGuard = {}, state }: HandlersOptions) {
     this.routes = routes;
     this.client = client;
-    this.state = state;
+    this.stateSchema = state;
     this.account = new OwnAccount(client, clock);
     this.guard =
       loopGuard === false ? undefined : new LoopGuard(loopGuard, { platformClock: client, laneOf });
@@ -51,57 +51,37 @@ interface LastWord {
   readonly after: Route | undefined;
 }
 
-export class EventHandling implements ContextOptions {
-  readonly #job: Job;
-  readonly #handling: Handling;
+/** One run of the handlers for an event, or of its boundary. */
+export class EventHandling implements ContextRun {
+  readonly job: Job;
+  readonly tasks: ContextTasks = new ContextTasks();
+  readonly #handlers: Handlers;
+  readonly #lastWord: LastWord | undefined;
   /** `undefined` until the handlers start. */
   #route: Route | undefined;
-  readonly #lastWord: LastWord | undefined;
   #isOfOwnAccount = false;
 
-  constructor(job: Job, handling: Handling, lastWord?: LastWord) {
-    this.#job = job;
-    this.#handling = handling;
+  constructor(job: Job, handlers: Handlers, lastWord?: LastWord) {
+    this.job = job;
+    this.#handlers = handlers;
     this.#lastWord = lastWord;
   }
 
-  /** Requests the bot's username, waiting up to 2 s. Returns `undefined` if the event need not wait. */
-  prepare(): Promise<void> | undefined {
-    const { event } = this.#job;
-    return isOwn(event.type) ? undefined : this.#handling.account.learn(this.#job);
+  get client(): Client {
+    return this.#handlers.client;
   }
 
-  /**
-   * Runs the middleware and the handlers for the event's type. Waits for all replies and steps, even if the handler
-   * does not await them. Fails if any of them fails.
-   */
-  run(): Promise<void> {
-    const { routes, client, account } = this.#handling;
-    const lastWord = this.#lastWord;
-    if (lastWord === undefined && !this.#isWanted()) return Promise.resolve();
-    const tasks = new ContextTasks();
-    const context = createContext(this.#job, client, tasks, this);
-    const route = lastWord?.after?.continueWith(context) ?? new Route(context, account.username);
-    this.#route = route;
-    return tasks.run(() => (lastWord === undefined ? routes.run(route) : lastWord.chain(route)));
+  get stateSchema(): StandardSchemaV1 | undefined {
+    return this.#handlers.stateSchema;
   }
 
-  /**
-   * Returns false if the bot itself caused the event. Timers and cron ticks do not belong to any account.
-   *
-   * @throws {RetryLater} while the loop guard holds the event back
-   */
-  #isWanted(): boolean {
-    const { account, guard } = this.#handling;
-    const { event } = this.#job;
-    if (isOwn(event.type)) return true;
-    if (account.hasCaused(event)) {
-      this.#job.log.debug("skipped because the bot itself caused the event");
-      this.#isOfOwnAccount = true;
-      return false;
-    }
-    guard?.check(this.#job);
-    return true;
+  get handledTypes(): readonly string[] {
+    return this.#handlers.routes.handledTypes;
+  }
+
+  /** A boundary's steps need their own names, because the handlers' steps have used the unprefixed names. */
+  get prefix(): string {
+    return this.#lastWord === undefined ? "" : "catch/";
   }
 
   /** Reason why no handler ran. `undefined` if one did. */
@@ -110,9 +90,54 @@ export class EventHandling implements ContextOptions {
     return this.#route?.hasNoHandler ? "no_handler" : undefined;
   }
 
+  /** Requests the bot's username, waiting up to 2 s. Returns `undefined` if the event need not wait. */
+  prepare(): Promise<void> | undefined {
+    return isOwn(this.job.event.type) ? undefined : this.#handlers.account.learn(this.job);
+  }
+
+  /**
+   * Runs the middleware and the handlers for the event's type. Waits for all replies and steps, even if the handler
+   * does not await them. Fails if any of them fails.
+   */
+  run(): Promise<void> {
+    const { routes, account } = this.#handlers;
+    const lastWord = this.#lastWord;
+    if (lastWord === undefined && !this.#isWanted()) return Promise.resolve();
+    const context = createContext(this);
+    const route = lastWord?.after?.continueWith(context) ?? new Route(context, account.username);
+    this.#route = route;
+    return this.tasks.run(() =>
+      lastWord === undefined ? routes.run(route) : lastWord.chain(route),
+    );
+  }
+
+  /**
+   * Returns false if the bot itself caused the event. Timers and cron ticks do not belong to any account.
+   *
+   * @throws {RetryLater} while the loop guard holds the event back
+   */
+  #isWanted(): boolean {
+    const { account, guard } = this.#handlers;
+    const { event } = this.job;
+    if (isOwn(event.type)) return true;
+    if (account.hasCaused(event)) {
+      this.job.log.debug("skipped because the bot itself caused the event");
+      this.#isOfOwnAccount = true;
+      return false;
+    }
+    guard?.check(this.job);
+    return true;
+  }
+
+  onWrite({ kind, result }: WriteEnd): void {
+    const { account, guard } = this.#handlers;
+    account.noteWrite(result);
+    guard?.noteAnswer(this.job.event, { isPost: kind === "post" });
+  }
+
   async failed(error: unknown): Promise<void> {
     if (this.#lastWord === undefined && this.#route !== undefined)
-      await this.#handling.routes.observe(error, this.#route);
+      await this.#handlers.routes.observe(error, this.#route);
   }
 
   /**
@@ -120,8 +145,8 @@ export class EventHandling implements ContextOptions {
    * boundary. If the handlers never started, because the process ended during each run, the bot's own boundary applies.
    */
   boundary(error: unknown): { begin(job: Job): EventHandling } | undefined {
-    const { routes, account } = this.#handling;
-    const { event } = this.#job;
+    const { routes, account } = this.#handlers;
+    const { event } = this.job;
     if (!isOwn(event.type) && account.hasCaused(event)) return undefined;
     const boundary = routes.boundaryFor(event.type, this.#route?.modules ?? []);
     if (boundary === undefined) return undefined;
@@ -129,22 +154,6 @@ export class EventHandling implements ContextOptions {
       await authorCode("catch()", () => boundary(error, context));
     };
     const lastWord = { chain, after: this.#route };
-    return { begin: (job) => new EventHandling(job, this.#handling, lastWord) };
-  }
-
-  /** A boundary's steps need their own names, because the handlers' steps have used the unprefixed names. */
-  get prefix(): string {
-    return this.#lastWord === undefined ? "" : "catch/";
-  }
-
-  get effects(): EffectsContextOptions {
-    const { routes, state: stateSchema } = this.#handling;
-    return { stateSchema, handledTypes: routes.handledTypes };
-  }
-
-  onWrite({ kind, result }: WriteEnd): void {
-    const { account, guard } = this.#handling;
-    account.noteWrite(result);
-    guard?.noteAnswer(this.#job.event, { isPost: kind === "post" });
+    return { begin: (job) => new EventHandling(job, this.#handlers, lastWord) };
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { authorCode } from "../faces/core.ts";
-import { Handling, type Next, Router, routesOf } from "../faces/router.ts";
+import { Handlers, type Next, Router, routesOf } from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { fakeClient } from "../router/support.ts";
 import { message } from "../support/inbox-events.ts";
@@ -20,7 +20,7 @@ async function blocksOf(register: Register) {
   register(router, () => compute(1_500));
   const { client } = fakeClient();
   const routes = routesOf(router);
-  const handler = new Handling({ routes, client, clock: new ManualClock(), loopGuard: false });
+  const handler = new Handlers({ routes, client, clock: new ManualClock(), loopGuard: false });
   const { inbox, dispatcher, log } = harness(() => undefined, { handler, watch, maxAttempts: 1 });
   await inbox.put([message("1", "c_1"), message("2", "c_2")], "webhook");
   await dispatcher.idle();
@@ -139,7 +139,7 @@ async function hanging(conversations: number) {
   const router = new Router().on("dm.message", () => new Promise(() => undefined));
   const { client } = fakeClient();
   const clock = new ManualClock();
-  const handler = new Handling({ routes: routesOf(router), client, clock, loopGuard: false });
+  const handler = new Handlers({ routes: routesOf(router), client, clock, loopGuard: false });
   const { inbox, dispatcher, log } = harness(() => undefined, {
     ...{ handler, watch, clock, maxAttempts: 1, handlerTimeoutMs: 1_000 },
     concurrency: conversations,

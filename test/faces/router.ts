@@ -1,6 +1,6 @@
 export { type Beginning, canMatch, knownBeginning } from "../../src/router/beginning.ts";
 export { BoundedPattern } from "../../src/router/bounded-pattern.ts";
-export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
+export type { Context, WriteResult } from "../../src/router/context.ts";
 export type {
   CronContext,
   Handler,
@@ -9,7 +9,7 @@ export type {
   TimerContext,
   WithState,
 } from "../../src/router/handler.ts";
-export { type EventHandling, Handling } from "../../src/router/handling.ts";
+export { type EventHandling, Handlers } from "../../src/router/handling.ts";
 export { LoopGuard, type LoopGuardOptions, OwnAccount } from "../../src/router/loops.ts";
 export {
   type CommandContext,
@@ -21,3 +21,4 @@ export {
 } from "../../src/router/matching.ts";
 export { ContextTasks, contextCall, PendingTasks } from "../../src/router/pending-tasks.ts";
 export { Router, routesOf } from "../../src/router/router.ts";
+export { createContext } from "../../src/router/run-context.ts";

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import type { ActivityPayload, DmMessagePayload } from "../faces/events.ts";
 import {
   type CommandContext,
-  Handling,
+  Handlers,
   type HearsContext,
   Router,
   routesOf,
@@ -81,7 +81,7 @@ describe("commands", () => {
     const place = { entityType: "post", entityId: "p_9", postId: "p_9", commentId: undefined };
     const job = jobFor("mention", { ...place, excerpt: text });
     platform.happen({ type: "mention", payload: job.event.payload });
-    const handling = new Handling({
+    const handling = new Handlers({
       ...{ routes: routesOf(router), client, clock: new ManualClock(), loopGuard: false },
     }).begin(job);
     await handling.prepare?.();

@@ -10,15 +10,9 @@ import {
   eventTypes,
   type FollowPayload,
 } from "../faces/events.ts";
-import {
-  type Context,
-  createContext,
-  type Handler,
-  Router,
-  type WriteResult,
-} from "../faces/router.ts";
+import { type Context, type Handler, Router, type WriteResult } from "../faces/router.ts";
 import { placeOf } from "../faces/steps.ts";
-import { fakeClient, fakePlatform, jobFor, run } from "./support.ts";
+import { contextFor, fakeClient, fakePlatform, jobFor, run } from "./support.ts";
 
 describe("the context has the type of the event", () => {
   test("one type narrows event and payload", async () => {
@@ -73,7 +67,7 @@ describe("the context has the type of the event", () => {
 
   test("a step gives what its function gives", async () => {
     const { client } = fakeClient();
-    const ctx = createContext(jobFor("follow"), client);
+    const ctx = contextFor(jobFor("follow"), client);
     const size = ctx.step("size", () => 5);
     expectTypeOf(size).toEqualTypeOf<Promise<number>>();
     const name = ctx.step("name", async () => "ada");
@@ -86,7 +80,7 @@ test("the context carries what the dispatcher knows of the run", () => {
   const { client } = fakeClient();
   const { signal } = new AbortController();
   const job = jobFor("follow", {}, { signal }, { attempt: 3, source: "poll", late: true });
-  const ctx = createContext(job, client);
+  const ctx = contextFor(job, client);
   expect(ctx).toMatchObject({ attempt: 3, source: "poll", late: true });
   expect(ctx.event).toBe(job.event);
   expect(ctx.payload).toBe(job.event.payload);
@@ -116,7 +110,7 @@ test("a run that asks for none gets neither a signal, steps, effects nor a log, 
 describe("reply goes where the event came from", () => {
   async function replyTo(type: string, more: Readonly<Record<string, unknown>> = {}) {
     const { client, platform } = fakeClient();
-    await createContext(jobFor(type, more), client).reply("hello back");
+    await contextFor(jobFor(type, more), client).reply("hello back");
     return platform.sent;
   }
   const text = "hello back";
@@ -166,7 +160,7 @@ describe("reply goes where the event came from", () => {
   ])("%s: nowhere, and nothing is sent", async (_name, type, more) => {
     const { client, platform } = fakeClient();
     const job = jobFor(type, { ...more });
-    const reply = createContext(job, client).reply("hello");
+    const reply = contextFor(job, client).reply("hello");
     await expect(reply).rejects.toMatchObject({
       code: "REPLY_IMPOSSIBLE",
       message: expect.stringContaining("ctx.client"),
@@ -180,7 +174,7 @@ describe("a reply is a step", () => {
   test("two replies are two steps, in the order of the calls, also with one text", async () => {
     const { client, platform } = fakeClient();
     const job = jobFor("dm.message");
-    const ctx = createContext(job, client);
+    const ctx = contextFor(job, client);
     await Promise.all([ctx.reply("same"), ctx.reply("same")]);
     await ctx.reply({ text: "other" });
     const names = job.steps.ran.map(({ name }) => name);
@@ -188,7 +182,7 @@ describe("a reply is a step", () => {
     expect(platform.sent).toHaveLength(3);
     // The next run of the handler must generate the same names.
     const again = jobFor("dm.message");
-    const retried = createContext(again, client);
+    const retried = contextFor(again, client);
     await retried.reply("same");
     await retried.reply("same");
     await retried.reply({ text: "other" });
@@ -198,7 +192,7 @@ describe("a reply is a step", () => {
   test("its request is what is about to be sent", async () => {
     const { client } = fakeClient();
     const job = jobFor("dm.message");
-    const ctx = createContext(job, client);
+    const ctx = contextFor(job, client);
     await ctx.reply("plain");
     const upload = async () => (await client.upload({ url: "https://example.com/a.png" })).key;
     const [one, two, three] = [await upload(), await upload(), await upload()];
@@ -232,12 +226,12 @@ describe("a reply is a step", () => {
       },
     });
     const job = jobFor("dm.message");
-    await createContext(job, client).reply("hello");
+    await contextFor(job, client).reply("hello");
     const [step] = job.steps.ran;
     expect(JSON.parse(step?.search?.request() ?? "")).toMatchObject({ text: "hello", at: now });
     now += 5_000;
     expect(JSON.parse(step?.search?.request() ?? "")).toMatchObject({ text: "hello", at: now });
-    await createContext(jobFor("dm.message"), client).reply("again");
+    await contextFor(jobFor("dm.message"), client).reply("again");
     expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
   });
 
@@ -256,8 +250,7 @@ describe("a reply is a step", () => {
       apiKey: "key",
       fetch,
     });
-    for (const text of ["one", "two"])
-      await createContext(jobFor("dm.message"), client).reply(text);
+    for (const text of ["one", "two"]) await contextFor(jobFor("dm.message"), client).reply(text);
     expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
     expect(platform.sent).toHaveLength(2);
   });
@@ -265,7 +258,7 @@ describe("a reply is a step", () => {
   test("it hands out what the platform answered, and its id as the reference", async () => {
     const { client } = fakeClient();
     const job = jobFor("dm.message");
-    const sent = await createContext(job, client).reply("hello");
+    const sent = await contextFor(job, client).reply("hello");
     expect(sent).toMatchObject({ id: expect.stringMatching(/^m_/), conversationId: "c_1" });
     const [step] = job.steps.ran;
     const { result, ref } = (await step?.run()) ?? {};
@@ -275,7 +268,7 @@ describe("a reply is a step", () => {
   test("it is not to be repeated blindly, can be looked for, and settles after the client's deadline", async () => {
     const { client } = fakeClient();
     const job = jobFor("dm.message");
-    await createContext(job, client).reply("hello");
+    await contextFor(job, client).reply("hello");
     const [step] = job.steps.ran;
     expect(step?.repeatable).toBe(false);
     expect(step?.search?.find).toBeTypeOf("function");
@@ -288,14 +281,14 @@ describe("a reply is a step", () => {
     const { client } = fakeClient();
     const job = jobFor("dm.message");
     const { key } = await client.upload({ url: "https://example.com/a.png" });
-    await createContext(job, client).reply({ images: [{ key }] });
+    await contextFor(job, client).reply({ images: [{ key }] });
     expect(job.steps.ran[0]?.search?.inFlightMs).toBeGreaterThan(4 * client.longestCallMs);
   });
 
   test("with a budget of requests it settles only after the wait for a place and the deadline", async () => {
     const { client } = fakeClient({ maxRequestsPerMinute: 10 });
     const job = jobFor("dm.message");
-    await createContext(job, client).reply("hello");
+    await contextFor(job, client).reply("hello");
     expect(job.steps.ran[0]?.search?.inFlightMs).toBeGreaterThan(
       fakeClient().client.longestCallMs + 5_000,
     );
@@ -307,7 +300,7 @@ describe("a reply is a step", () => {
         const answer = { id: "same_id", conversationId: "c_1", createdAt: "" };
         const { client } = fakeClient({ fetch: async () => Response.json(answer) });
         const job = jobFor(type);
-        await createContext(job, client).reply("hello");
+        await contextFor(job, client).reply("hello");
         return (await job.steps.ran[0]?.run())?.ref;
       }),
     );
@@ -330,8 +323,8 @@ describe("a reply is a step", () => {
       fetch,
     });
     const job = jobFor("dm.message", {}, { signal: AbortSignal.abort(reason) });
-    await expect(createContext(job, client).reply("hello")).rejects.toBe(reason);
-    await createContext(jobFor("dm.message"), client).reply("hello");
+    await expect(contextFor(job, client).reply("hello")).rejects.toBe(reason);
+    await contextFor(jobFor("dm.message"), client).reply("hello");
     expect(signals).toEqual([false]);
   });
 });
@@ -340,7 +333,7 @@ describe("comment, post and upload are steps", () => {
   test("each kind has its own numbers, and records its request", async () => {
     const { client, platform } = fakeClient();
     const job = jobFor("follow");
-    const ctx = createContext(job, client);
+    const ctx = contextFor(job, client);
     const { key } = await ctx.upload({ url: "https://example.com/a.png" });
     await ctx.post({ text: "news", imageKeys: [key] });
     await ctx.comment("p_1", "one");
@@ -361,7 +354,7 @@ describe("comment, post and upload are steps", () => {
   test("an upload is repeated rather than looked for, and its result is good for less than an hour", async () => {
     const { client } = fakeClient();
     const job = jobFor("follow");
-    await createContext(job, client).upload({ url: "https://example.com/a.png" });
+    await contextFor(job, client).upload({ url: "https://example.com/a.png" });
     const [step] = job.steps.ran;
     expect(step).toMatchObject({ repeatable: true });
     expect(step?.search).toBeUndefined();
@@ -371,7 +364,7 @@ describe("comment, post and upload are steps", () => {
   test("one at a time is looked for or sent in a conversation or on a post", async () => {
     const { client } = fakeClient();
     const job = jobFor("dm.message");
-    const ctx = createContext(job, client);
+    const ctx = contextFor(job, client);
     await ctx.reply("hello");
     await ctx.comment("p_1", "hello");
     await ctx.post("hello");
@@ -386,7 +379,7 @@ describe("comment, post and upload are steps", () => {
     const { client } = fakeClient();
     const { id } = await client.posts.comment("p_1", { text: "hello" });
     const job = jobFor("follow");
-    await createContext(job, client).comment("p_2", "hello");
+    await contextFor(job, client).comment("p_2", "hello");
     const found = await job.steps.ran[0]?.search?.find({
       request: JSON.stringify({ text: "hello", imageCount: 0, postId: "p_1" }),
       startedAt: Date.parse("2026-01-01T00:00:00Z"),
@@ -400,7 +393,7 @@ describe("step", () => {
   test("runs through the step runner, under a name of its own kind", async () => {
     const { client } = fakeClient();
     const job = jobFor("dm.message");
-    const ctx = createContext(job, client);
+    const ctx = contextFor(job, client);
     expect(await ctx.step("reply/1", () => ({ a: 1 }))).toEqual({ a: 1 });
     await ctx.reply("hello");
     const [own, reply] = job.steps.ran;
@@ -410,7 +403,7 @@ describe("step", () => {
   test("is not repeatable and cannot be looked for, unless it says so", async () => {
     const { client } = fakeClient();
     const job = jobFor("follow");
-    const ctx = createContext(job, client);
+    const ctx = contextFor(job, client);
     await ctx.step("once", () => undefined);
     await ctx.step("again", () => undefined, { repeatable: true });
     expect(job.steps.ran.map(({ repeatable }) => repeatable)).toEqual([false, true]);
@@ -419,7 +412,7 @@ describe("step", () => {
 
   test("an option that does not exist is refused before anything runs", async () => {
     const { client } = fakeClient();
-    const ctx = createContext(jobFor("follow"), client);
+    const ctx = contextFor(jobFor("follow"), client);
     const options: object = { repeatble: true };
     const run = vi.fn();
     await expect(ctx.step("once", run, options)).rejects.toMatchObject({
@@ -430,7 +423,7 @@ describe("step", () => {
 
   test("what its function throws comes out", async () => {
     const { client } = fakeClient();
-    const ctx = createContext(jobFor("follow"), client);
+    const ctx = contextFor(jobFor("follow"), client);
     const error = new Error("cannot");
     await expect(
       ctx.step("sync", () => {
@@ -444,7 +437,7 @@ describe("step", () => {
 describe("messages", () => {
   test("reads the conversation of the event, newest first", async () => {
     const { client } = fakeClient();
-    const ctx = createContext(jobFor("dm.message"), client);
+    const ctx = contextFor(jobFor("dm.message"), client);
     await ctx.reply("one");
     await ctx.reply("two");
     const { excerpt } = payloads["dm.message"];
@@ -459,7 +452,7 @@ describe("messages", () => {
       asked.push(`${id} ${options?.limit}`);
       return messages.call(client.dms, id, options);
     };
-    const ctx = createContext(jobFor("dm.message"), client);
+    const ctx = contextFor(jobFor("dm.message"), client);
     await ctx.messages();
     await ctx.messages({ limit: 3 });
     expect(asked).toEqual(["c_1 50", "c_1 3"]);
@@ -467,14 +460,14 @@ describe("messages", () => {
 
   test("an empty conversation is none", async () => {
     const { client } = fakeClient();
-    const messages = createContext(jobFor("whisper", { conversationId: "" }), client).messages();
+    const messages = contextFor(jobFor("whisper", { conversationId: "" }), client).messages();
     await expect(messages).rejects.toMatchObject({ code: "REPLY_IMPOSSIBLE" });
   });
 
   test("is no step: reading does no harm twice", async () => {
     const { client } = fakeClient();
     const job = jobFor("dm.message");
-    await createContext(job, client).messages();
+    await contextFor(job, client).messages();
     expect(job.steps.ran).toEqual([]);
   });
 
@@ -482,7 +475,7 @@ describe("messages", () => {
     "a %s belongs to no conversation",
     async (type) => {
       const { client } = fakeClient();
-      const messages = createContext(jobFor(type), client).messages();
+      const messages = contextFor(jobFor(type), client).messages();
       await expect(messages).rejects.toMatchObject({ code: "REPLY_IMPOSSIBLE" });
     },
   );
@@ -498,6 +491,6 @@ test.each([
     return Response.json({ items: [], nextCursor: cursorOf(pages) });
   };
   const { client } = fakeClient({ fetch: async () => page() });
-  expect(await createContext(jobFor("dm.message"), client).peer()).toBeUndefined();
+  expect(await contextFor(jobFor("dm.message"), client).peer()).toBeUndefined();
   expect(pages).toBe(5);
 });

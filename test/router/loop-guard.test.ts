@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Bot } from "../../src/index.ts";
 import { LoopHeld } from "../faces/errors.ts";
 import { type AnyEvent, defaultLane, type LaneOf } from "../faces/events.ts";
-import { Handling, LoopGuard, type LoopGuardOptions, Router, routesOf } from "../faces/router.ts";
+import { Handlers, LoopGuard, type LoopGuardOptions, Router, routesOf } from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 import { type FakeSteps, fakeClient, jobFor } from "./support.ts";
@@ -192,7 +192,7 @@ test("replies of a run count for their conversation, posts for the account", asy
   router.on("mention", (ctx) => ctx.post("hi"));
   // The bot's clock is a year ahead, but the guard uses the platform's time.
   const clock = new ManualClock(NOW + 365 * 86_400_000);
-  const handling = new Handling({
+  const handling = new Handlers({
     ...{ routes: routesOf(router), client, clock },
     loopGuard: { answers: 1 },
   });

@@ -15,14 +15,8 @@ import {
   type UnknownEvent,
   type UnknownEventType,
 } from "../faces/events.ts";
-import {
-  type CommandContext,
-  type Context,
-  createContext,
-  Router,
-  type WithState,
-} from "../faces/router.ts";
-import { fakeClient, jobFor, run } from "./support.ts";
+import { type CommandContext, type Context, Router, type WithState } from "../faces/router.ts";
+import { contextFor, fakeClient, jobFor, run } from "./support.ts";
 
 /** Each `@ts-expect-error` marks a mistake that the compiler must find. If it does not, `npm run check` fails. */
 
@@ -40,8 +34,8 @@ function isUnchecked(ctx: Context, ...given: readonly unknown[]): boolean {
   return Reflect.apply(ctx.is, undefined, given);
 }
 
-function contextFor(type: string, payload: Readonly<Record<string, unknown>> = {}): Context {
-  return createContext(jobFor(type, payload), client);
+function contextOfType(type: string, payload: Readonly<Record<string, unknown>> = {}): Context {
+  return contextFor(jobFor(type, payload), client);
 }
 
 /** A helper in another file, as authors write it. */
@@ -206,7 +200,7 @@ describe("ctx.is", () => {
   test.each([...eventTypes, "timer:remind", "cron:daily"] as const)(
     "recognizes %s, alone, among others, in a list and detached",
     (type) => {
-      const ctx = contextFor(type);
+      const ctx = contextOfType(type);
       const other = type === "like" ? "follow" : "like";
       expect(ctx.is(type)).toBe(true);
       expect(ctx.is(other, type)).toBe(true);
@@ -219,7 +213,7 @@ describe("ctx.is", () => {
   );
 
   test("gives a custom type the payload that the schema returns, beside the one that came", () => {
-    const ctx = contextFor("poll.closed", { more: 1 });
+    const ctx = contextOfType("poll.closed", { more: 1 });
     expect(ctx.is("poll.opened", pollClosed)).toBe(false);
     expect(ctx.payload).toEqual({ more: 1 });
     expect(ctx.is("poll.closed", pollClosed)).toBe(true);
@@ -228,7 +222,7 @@ describe("ctx.is", () => {
   });
 
   test("refuses an event of the custom type that does not match the schema", () => {
-    const ctx = contextFor("poll.closed", { votes: "a secret" });
+    const ctx = contextOfType("poll.closed", { votes: "a secret" });
     expect(() => ctx.is("poll.closed", pollClosed)).toThrow(
       expect.objectContaining({ code: "PAYLOAD_INVALID" }),
     );
@@ -243,7 +237,7 @@ describe("ctx.is", () => {
         validate: () => Promise.reject(new Error("too late")),
       },
     };
-    const ctx = contextFor("poll.closed");
+    const ctx = contextOfType("poll.closed");
     expect(() => ctx.is("poll.closed", slow)).toThrow(
       expect.objectContaining({ code: "INVALID_OPTION" }),
     );
@@ -253,7 +247,7 @@ describe("ctx.is", () => {
   test.each<[unknown[]]>([[[]], [[7]], [[undefined]], [[[]]], [["mention", null]], [[{}]]])(
     "refuses %j, which names no type",
     (given) => {
-      const ctx = contextFor("mention");
+      const ctx = contextOfType("mention");
       expect(() => isUnchecked(ctx, ...given)).toThrow(
         expect.objectContaining({ code: "INVALID_OPTION" }),
       );
@@ -261,7 +255,7 @@ describe("ctx.is", () => {
   );
 
   test("names the type that was meant, unless the name belongs to a custom type", async () => {
-    const ctx = contextFor("mention");
+    const ctx = contextOfType("mention");
     expect(() => isUnchecked(ctx, "dm.mesage")).toThrow(/dm\.message/);
     expect(() => isUnchecked(ctx, "like", "menton")).toThrow(
       expect.objectContaining({ code: "UNKNOWN_EVENT_TYPE" }),

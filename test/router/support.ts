@@ -4,7 +4,15 @@ import { type Clock, createLogger, systemClock } from "../faces/core.ts";
 import { RunEffects } from "../faces/effects.ts";
 import { parseEvent } from "../faces/events.ts";
 import type { Claim } from "../faces/inbox.ts";
-import { type EventHandling, Handling, type Router, routesOf } from "../faces/router.ts";
+import {
+  type Context,
+  createContext,
+  type EventHandling,
+  Handlers,
+  PendingTasks,
+  type Router,
+  routesOf,
+} from "../faces/router.ts";
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
@@ -87,9 +95,15 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
   };
 }
 
+/** Creates the context of a run of a bot without state and without handlers of its own. */
+export function contextFor(job: Job, client: Client): Context {
+  const run = { job, client, tasks: new PendingTasks(), prefix: "", stateSchema: undefined };
+  return createContext({ ...run, handledTypes: [], onWrite: () => undefined });
+}
+
 export function begin(router: Router, job: Job, client: Client): EventHandling {
   const clock = new ManualClock();
-  return new Handling({ routes: routesOf(router), client, clock, loopGuard: false }).begin(job);
+  return new Handlers({ routes: routesOf(router), client, clock, loopGuard: false }).begin(job);
 }
 
 export async function run(router: Router, job: Job, client: Client): Promise<void> {
