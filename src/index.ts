@@ -15,8 +15,8 @@ export {
   UnavailableError,
 } from "./client/errors.ts";
 export type { ImageInput, OutgoingMessage } from "./client/resources.ts";
+export type { HandlerOptions } from "./core/handler-options.ts";
 export type { Logger } from "./core/logger.ts";
-export type { HandlerOptions } from "./core/option-checks.ts";
 export type { Span, When } from "./core/span.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { ConfigError, type ErrorCode, GiveUp, RetryLater, ServiceBotError } from "./errors.ts";

@@ -1,10 +1,25 @@
 import type { Fetch } from "./client/transport.ts";
 import { type ConfigOverrides, settings } from "./config.ts";
 import type { BackoffOptions, Clock, Random } from "./core/clock.ts";
-import { BOOLEAN, CLOCK, FUNCTION, KEY, type Kind, LOGGER, OBJECT, STRINGS } from "./core/kinds.ts";
+import { RETRY_OPTIONS } from "./core/handler-options.ts";
+import {
+  BOOLEAN,
+  CLOCK,
+  COUNT,
+  FUNCTION,
+  KEY,
+  type Kind,
+  LOGGER,
+  numberIn,
+  OBJECT,
+  STRINGS,
+  TIME_LIMIT,
+  WAIT,
+} from "./core/kinds.ts";
 import type { Logger } from "./core/logger.ts";
-import { COUNT, type OptionTable, RETRY_OPTIONS, TIME_LIMIT, WAIT } from "./core/option-checks.ts";
+import type { OptionTable } from "./core/option-checks.ts";
 import { SCHEMA, type StandardSchemaV1 } from "./core/standard-schema.ts";
+import { MAX_WAIT_MS } from "./errors.ts";
 import type { LaneOption } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
@@ -122,14 +137,14 @@ export interface MiddlewareOptions {
 }
 
 const RETENTION_OPTIONS: OptionTable<Retention> = {
-  bodiesMs: {},
-  idsMs: {},
-  deadLettersMs: {},
-  statesMs: {},
+  bodiesMs: numberIn(),
+  idsMs: numberIn(),
+  deadLettersMs: numberIn(),
+  statesMs: numberIn(),
 };
 
 const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
-  answers: { min: 1, max: 10_000, whole: true },
+  answers: numberIn({ min: 1, max: 10_000, whole: true }),
   perMs: TIME_LIMIT,
 };
 
@@ -153,11 +168,11 @@ const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   retry: { options: RETRY_OPTIONS },
   lane: FUNCTION,
   requestTimeoutMs: TIME_LIMIT,
-  requestRetries: { max: 10, whole: true },
-  leaseMs: { ...WAIT, min: 1_000, whole: true },
+  requestRetries: numberIn({ max: 10, whole: true }),
+  leaseMs: numberIn({ min: 1_000, max: MAX_WAIT_MS, maxText: "365 days", whole: true }),
   shutdownGraceMs: WAIT,
   maxBacklog: COUNT,
-  minFreeBytes: {},
+  minFreeBytes: numberIn(),
   retention: { options: RETENTION_OPTIONS },
   loopGuard: { options: LOOP_GUARD_OPTIONS, orFalse: true },
   onSwitch: FUNCTION,

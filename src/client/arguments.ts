@@ -1,18 +1,12 @@
-import { type Kind, oneOf, SIGNAL, STRING, STRINGS } from "../core/kinds.ts";
-import {
-  copyFields,
-  type OptionTable,
-  type Range,
-  readFields,
-  requireKind,
-} from "../core/option-checks.ts";
+import { type Kind, numberIn, oneOf, SIGNAL, STRING, STRINGS } from "../core/kinds.ts";
+import { copyFields, type OptionTable, readFields, requireKind } from "../core/option-checks.ts";
 import { apiErrorOf } from "./errors.ts";
 import type { CallOptions, OutgoingMessage, PageOptions, SearchQuery } from "./resources.ts";
 
 /** Checks of the client's arguments, which JavaScript callers and casts may get wrong. */
 
 /** Page sizes of the platform (section 8 of the platform document). */
-export const LIMIT: Range = { min: 1, max: 50, whole: true };
+export const LIMIT: Kind = numberIn({ min: 1, max: 50, whole: true });
 
 export const CALL_OPTIONS: OptionTable<CallOptions> = { signal: SIGNAL };
 

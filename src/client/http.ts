@@ -1,14 +1,8 @@
 import type * as z from "zod";
 import { addressProblem, isLoopback, normalizeAddress, tokenProblem } from "../core/addresses.ts";
 import { type Clock, type Random, sleep, systemClock } from "../core/clock.ts";
-import { CLOCK, FUNCTION } from "../core/kinds.ts";
-import {
-  COUNT,
-  inspectOptions,
-  type OptionTable,
-  refuseProblems,
-  TIME_LIMIT,
-} from "../core/option-checks.ts";
+import { ANYTHING, CLOCK, COUNT, FUNCTION, numberIn, TIME_LIMIT } from "../core/kinds.ts";
+import { inspectOptions, type OptionTable, refuseProblems } from "../core/option-checks.ts";
 import { aboutEvent, headerOfEvent } from "../core/trace.ts";
 import { type ErrorCode, isError, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
@@ -43,10 +37,10 @@ export interface ClientOptions {
 }
 
 const OPTIONS: OptionTable<ClientOptions> = {
-  baseUrl: true,
-  apiKey: true,
+  baseUrl: ANYTHING,
+  apiKey: ANYTHING,
   timeoutMs: TIME_LIMIT,
-  retries: { max: 10, whole: true },
+  retries: numberIn({ max: 10, whole: true }),
   fetch: FUNCTION,
   clock: CLOCK,
   random: FUNCTION,

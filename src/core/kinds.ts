@@ -1,5 +1,5 @@
 import { types } from "node:util";
-import { tryRead } from "../errors.ts";
+import { MAX_WAIT_MS, tryRead } from "../errors.ts";
 
 /** Rule for the type of an argument or an option. */
 export interface Kind {
@@ -43,6 +43,45 @@ export const ANY_NUMBER: Kind = {
   expected: "a number",
   fits: (value) => typeof value === "number",
 };
+
+/** Range of a number. */
+interface Range {
+  /** Default: 0. */
+  readonly min?: number;
+  /** Default: no upper bound. */
+  readonly max?: number;
+  readonly whole?: boolean;
+  /** `max` in words, such as `365 days`. */
+  readonly maxText?: string;
+}
+
+/** Default: any number from 0. */
+export function numberIn({ min = 0, max = Infinity, whole = false, maxText }: Range = {}): Kind {
+  const words = maxText === undefined ? "" : ` (${maxText})`;
+  const least = whole ? `of at least ${min}` : `at least ${min}`;
+  const range = max === Infinity ? least : `from ${min} to ${max}${words}`;
+  return {
+    expected: whole ? `a whole number ${range}` : range,
+    fits: (value) =>
+      typeof value === "number" &&
+      value >= min &&
+      value <= max &&
+      (!whole || Number.isInteger(value)),
+  };
+}
+
+const YEAR: Range = { max: MAX_WAIT_MS, maxText: "365 days" };
+
+/** A wait in ms. */
+export const WAIT: Kind = numberIn(YEAR);
+
+/** A time limit in ms, which cannot be 0. */
+export const TIME_LIMIT: Kind = numberIn({ ...YEAR, min: 1 });
+
+export const COUNT: Kind = numberIn({ min: 1, whole: true });
+
+/** Any value, which is checked elsewhere. */
+export const ANYTHING: Kind = { expected: "anything", fits: () => true };
 
 export const STRINGS: Kind = {
   expected: "an array of strings",

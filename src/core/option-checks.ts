@@ -1,66 +1,21 @@
-import { MAX_WAIT_MS, messageOf, ServiceBotError, tryRead } from "../errors.ts";
-import type { BackoffOptions } from "./clock.ts";
+import { messageOf, ServiceBotError, tryRead } from "../errors.ts";
 import { describeValue, isObject, type Kind, kindProblem, OBJECT } from "./kinds.ts";
 import { pageUrl } from "./manifest.ts";
 import { nearestName } from "./names.ts";
 
-/** Range of a number. A missing `max` means no upper bound. */
-export interface Range {
-  /** Default: 0. */
-  readonly min?: number;
-  readonly max?: number;
-  readonly whole?: boolean;
-  /** `max` in words, such as `365 days`. */
-  readonly maxText?: string;
-}
-
-/** A wait in ms. */
-export const WAIT: Range = { max: MAX_WAIT_MS, maxText: "365 days" };
-
-/** A time limit in ms, which cannot be 0. */
-export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
-
-export const COUNT: Range = { min: 1, whole: true };
-
 /**
- * A rule for every name in an options type: its kind, a number's range, or the table for nested options. The compiler
- * keeps the table complete. An option with the rule `true` is checked elsewhere.
+ * A rule for every name in an options type: its kind, or the table for nested options. The compiler keeps the table
+ * complete.
  */
 export type OptionTable<T> = { readonly [K in keyof T]-?: OptionRule };
 
-type OptionRule = true | Range | Kind | NestedOptions;
+type OptionRule = Kind | NestedOptions;
 
 interface NestedOptions {
   readonly options: OptionTable<object>;
   /** Whether `false` is valid too. */
   readonly orFalse?: true;
 }
-
-/** Options for a retry policy. `factor` has no upper bound, because `maxMs` caps every wait. */
-export const RETRY_OPTIONS: OptionTable<BackoffOptions> = { baseMs: WAIT, maxMs: WAIT, factor: {} };
-
-/** Options for a handler. They override the bot's options for events of one type. */
-export interface HandlerOptions {
-  /** Number of failed runs before the event becomes a dead letter, at least 1. */
-  readonly maxAttempts?: number;
-  /** Waits between failed runs, in ms, from 0 to 365 days each. */
-  readonly retry?: Partial<BackoffOptions>;
-  /** Time limit for a run, in ms, at least 1 and at most 365 days. */
-  readonly timeoutMs?: number;
-  /**
-   * Number of events of this type that one instance handles at once, from 1 to `CONCURRENCY`. If the bot handles
-   * several types, the default is three quarters of `CONCURRENCY`, so that other types keep some capacity. Otherwise it
-   * is all of `CONCURRENCY`.
-   */
-  readonly concurrency?: number;
-}
-
-export const HANDLER_OPTIONS: OptionTable<HandlerOptions> = {
-  maxAttempts: COUNT,
-  retry: { options: RETRY_OPTIONS },
-  timeoutMs: TIME_LIMIT,
-  concurrency: COUNT,
-};
 
 /**
  * Reads options once, and rejects unknown names and invalid values. Otherwise a mistake would become visible only when
@@ -129,11 +84,10 @@ export function inspectFields<T extends object>(
   path: string,
 ): Inspected<T> {
   const what = path === "" ? "options" : path.slice(0, -1);
-  const problem = kindProblem(what, given, OBJECT);
+  const isReadable = namesIn(given) !== undefined;
+  const problem =
+    kindProblem(what, given, OBJECT) ?? (isReadable ? undefined : `${what} cannot be read`);
   if (problem !== undefined) return { values: {} as T, problems: [problem] };
-  if (namesIn(given) === undefined) {
-    return { values: {} as T, problems: [`${what} cannot be read`] };
-  }
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   const rules: [string, OptionRule][] = Object.entries(table);
@@ -163,13 +117,18 @@ function inspectField(
   } catch (error) {
     return { values: undefined, problems: [`${what} cannot be read: ${messageOf(error)}`] };
   }
-  const isMissing = value === undefined && !(rule !== true && "fits" in rule && rule.isRequired);
-  const isAnything = rule === true || ("options" in rule && rule.orFalse && value === false);
-  if (isMissing || isAnything) return { values: value, problems: [] };
+  if (isAbsent(value, rule)) return { values: value, problems: [] };
   if ("options" in rule) return inspectOptions(value as object, rule.options, `${what}.`);
-  const problem = "fits" in rule ? kindProblem(what, value, rule) : outOfRange(what, value, rule);
-  if (problem === undefined) return { values: value, problems: [] };
-  return { values: undefined, problems: [problem] };
+  const problem = kindProblem(what, value, rule);
+  return problem === undefined
+    ? { values: value, problems: [] }
+    : { values: undefined, problems: [problem] };
+}
+
+/** Returns whether the option is not given, or is switched off, so that its rule does not apply. */
+function isAbsent(value: unknown, rule: OptionRule): boolean {
+  if (value === undefined) return !("isRequired" in rule && rule.isRequired);
+  return value === false && "orFalse" in rule && rule.orFalse === true;
 }
 
 /** Maximum number of unknown options in an error message, and of characters per name. */
@@ -199,27 +158,6 @@ function unknownOption(name: string, known: readonly string[], path: string): st
   const near = nearestName(name, known);
   const hint = near === undefined ? "" : ` (did you mean ${path}${near}?)`;
   return `unknown option ${path}${name}${hint}`;
-}
-
-/**
- * Returns a problem that begins with `name` if a number is out of range. Returns `undefined` if the number is valid or
- * absent.
- */
-function outOfRange(
-  name: string,
-  value: unknown,
-  { min = 0, max = Number.POSITIVE_INFINITY, whole = false, maxText }: Range,
-): string | undefined {
-  if (value === undefined) return undefined;
-  const isInRange = typeof value === "number" && value >= min && value <= max;
-  if (isInRange && (!whole || Number.isInteger(value))) return undefined;
-  const kind = whole ? "a whole number " : "";
-  const words = maxText === undefined ? "" : ` (${maxText})`;
-  const range =
-    max === Number.POSITIVE_INFINITY
-      ? `${whole ? "of " : ""}at least ${min}`
-      : `from ${min} to ${max}${words}`;
-  return `${name} must be ${kind}${range} (got ${describeValue(value)})`;
 }
 
 /**

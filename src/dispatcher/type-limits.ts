@@ -1,5 +1,5 @@
 import { minOf } from "../core/extremes.ts";
-import type { HandlerOptions } from "../core/option-checks.ts";
+import type { HandlerOptions } from "../core/handler-options.ts";
 import type { ClaimRooms } from "../inbox/inbox.ts";
 
 export interface HandledTypes {

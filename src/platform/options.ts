@@ -1,6 +1,6 @@
 import type { Random } from "../core/clock.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { CLOCK, FUNCTION, LOGGER, STRING } from "../core/kinds.ts";
+import { ANYTHING, CLOCK, FUNCTION, LOGGER, STRING } from "../core/kinds.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { inspectFields, type OptionTable } from "../core/option-checks.ts";
 import { ConfigError } from "../errors.ts";
@@ -57,10 +57,10 @@ const OPTIONS: OptionTable<PlatformOptions> = {
   webhookSecret: STRING,
   controlToken: STRING,
   fetch: FUNCTION,
-  retryIntervalMs: true,
-  disableAfter: true,
-  deliveryTimeoutMs: true,
-  limits: { options: eachLimit(true) },
+  retryIntervalMs: ANYTHING,
+  disableAfter: ANYTHING,
+  deliveryTimeoutMs: ANYTHING,
+  limits: { options: eachLimit(ANYTHING) },
   clock: CLOCK,
   random: FUNCTION,
   logger: LOGGER,

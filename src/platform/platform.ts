@@ -1,6 +1,6 @@
-import { FUNCTION, NUMBER, oneOf } from "../core/kinds.ts";
+import { FUNCTION, NUMBER, oneOf, WAIT } from "../core/kinds.ts";
 import type { Logger } from "../core/logger.ts";
-import { type OptionTable, readOptions, requireKind, WAIT } from "../core/option-checks.ts";
+import { type OptionTable, readOptions, requireKind } from "../core/option-checks.ts";
 import { RUNS_PATH } from "../core/platform-contract.ts";
 import { requireNode } from "../core/process.ts";
 import { answerApi } from "./api/api.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import express, { type Express, type Request as ExpressRequest } from "express";
 import { hostCheck, isHostName } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
-import { type Kind, STRING, STRINGS } from "../core/kinds.ts";
+import { ANYTHING, type Kind, STRING, STRINGS } from "../core/kinds.ts";
 import { bind } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";
 import { copyFields, inspectFields, type OptionTable } from "../core/option-checks.ts";
@@ -66,7 +66,7 @@ const EXTENSIONS: Kind = {
 const LISTEN_OPTIONS: OptionTable<Omit<ListenOptions, keyof PlatformOptions>> = {
   host: STRING,
   allowHosts: STRINGS,
-  port: true,
+  port: ANYTHING,
   extensions: EXTENSIONS,
 };
 

@@ -1,9 +1,8 @@
 import { types } from "node:util";
+import { HANDLER_OPTIONS, type HandlerOptions } from "../core/handler-options.ts";
 import { type Kind, oneOf, STRING } from "../core/kinds.ts";
 import { authorCode } from "../core/loop-watch.ts";
 import {
-  HANDLER_OPTIONS,
-  type HandlerOptions,
   type OptionTable,
   readOptions,
   refuseProblems,

@@ -1,10 +1,6 @@
 import { CronPattern } from "../core/cron.ts";
-import {
-  type HandlerOptions,
-  refuseProblems,
-  requireFunction,
-  requireKind,
-} from "../core/option-checks.ts";
+import type { HandlerOptions } from "../core/handler-options.ts";
+import { refuseProblems, requireFunction, requireKind } from "../core/option-checks.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { tryRead } from "../errors.ts";
 import { isEventType } from "../events/payload.ts";

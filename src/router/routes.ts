@@ -1,6 +1,6 @@
 import type { CronPattern } from "../core/cron.ts";
+import type { HandlerOptions } from "../core/handler-options.ts";
 import { authorCode } from "../core/loop-watch.ts";
-import type { HandlerOptions } from "../core/option-checks.ts";
 import { refuseProblems } from "../core/option-checks.ts";
 import { showError } from "../core/safe-text.ts";
 import { ServiceBotError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { oneOf, required, STRING } from "../core/kinds.ts";
+import { numberIn, oneOf, required, STRING } from "../core/kinds.ts";
 import { type OptionTable, readOptions } from "../core/option-checks.ts";
 import type { PlatformCode } from "../errors.ts";
 
@@ -20,11 +20,11 @@ export interface RefuseOptions {
 
 const OPTIONS: OptionTable<RefuseOptions> = {
   code: required(STRING),
-  status: { min: 200, max: 599, whole: true },
-  retryAfterSeconds: {},
+  status: numberIn({ min: 200, max: 599, whole: true }),
+  retryAfterSeconds: numberIn(),
   method: oneOf(["GET", "POST"]),
   path: STRING,
-  times: { min: 1 },
+  times: numberIn({ min: 1 }),
 };
 
 type Fits = (method: string, path: string) => boolean;

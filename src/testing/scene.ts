@@ -1,4 +1,4 @@
-import { OBJECT, required, STRING } from "../core/kinds.ts";
+import { numberIn, OBJECT, required, STRING } from "../core/kinds.ts";
 import type { OptionTable } from "../core/option-checks.ts";
 import { idText } from "../events/id.ts";
 import { conversationOf } from "../events/lane.ts";
@@ -49,7 +49,7 @@ export const ACT_OPTIONS: OptionTable<ActOptions> = {
   from: STRING,
   postId: STRING,
   commentId: STRING,
-  images: { max: 4, whole: true },
+  images: numberIn({ max: 4, whole: true }),
 };
 
 /** A user's action, with its type and text. */

@@ -29,6 +29,7 @@ export {
   tightenDatabase,
 } from "../../src/core/database-files.ts";
 export { fill, fillLine } from "../../src/core/fill.ts";
+export type { HandlerOptions } from "../../src/core/handler-options.ts";
 export {
   type ImageKind,
   imageKindOf,
@@ -50,7 +51,6 @@ export {
 } from "../../src/core/loop-watch.ts";
 export { pageUrl, version } from "../../src/core/manifest.ts";
 export { editsBetween, misspeltVariables, nearestName } from "../../src/core/names.ts";
-export type { HandlerOptions } from "../../src/core/option-checks.ts";
 export {
   allScopes,
   DOCTOR_AGENT,

@@ -1,4 +1,13 @@
-import { ANY_NUMBER, FUNCTION, NUMBER, oneOf, required, SIGNAL, STRING } from "../../core/kinds.ts";
+import {
+  ANY_NUMBER,
+  FUNCTION,
+  NUMBER,
+  numberIn,
+  oneOf,
+  required,
+  SIGNAL,
+  STRING,
+} from "../../core/kinds.ts";
 import { type OptionTable, readFields, readOptions } from "../../core/option-checks.ts";
 import type {
   InboxDecisionFilter,
@@ -49,7 +58,7 @@ export const TIMERS_OPTIONS: OptionTable<TimerListOptions> = {
 
 export const DECISION_FILTER: OptionTable<InboxDecisionFilter> = {
   ...FILTER,
-  limit: {},
+  limit: numberIn(),
   state: oneOf(["dead", "pending"]),
 };
 
