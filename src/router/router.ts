@@ -1,12 +1,10 @@
-import { CronPattern } from "../core/cron.ts";
 import type { HandlerOptions } from "../core/handler-options.ts";
-import { refuseProblems, requireFunction, requireKind } from "../core/option-checks.ts";
+import { requireFunction } from "../core/option-checks.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { tryRead } from "../errors.ts";
-import { isEventType } from "../events/payload.ts";
 import type { EventType } from "../events/types.ts";
 import type { Context, CustomContext } from "./context.ts";
-import { readTypes, refuseUnknownType } from "./event-types.ts";
+import { readTypes } from "./event-types.ts";
 import type {
   Boundary,
   ContextOf,
@@ -18,31 +16,22 @@ import type {
   Next,
   TimerContext,
 } from "./handler.ts";
-import {
-  type Command,
-  type CommandContext,
-  type CommandOptions,
-  commandPattern,
-  type HearsContext,
-  type HearsOptions,
-  hearsPattern,
-  type TextKind,
-  textKinds,
-  textTypes,
+import type {
+  Command,
+  CommandContext,
+  CommandOptions,
+  HearsContext,
+  HearsOptions,
+  TextKind,
 } from "./matching.ts";
-import { checkData, checkPayload } from "./payload.ts";
 import {
-  COMMAND_OPTIONS,
-  CRON_OPTIONS,
   type CronOptions,
-  checkCommandName,
-  checkHeard,
-  checkName,
-  HEARS_OPTIONS,
-  PATTERN,
-  readAfterOptions,
-  readHandler,
-  readKinds,
+  commandEntry,
+  cronEntry,
+  eventEntries,
+  hearsEntry,
+  timerEntry,
+  unknownEntry,
 } from "./registration.ts";
 import { ALL_TYPES, Routes } from "./routes.ts";
 
@@ -133,15 +122,7 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   on(types: string | readonly string[], ...rest: readonly unknown[]): this {
-    const list = readTypes(types);
-    const { schema, chain, options } = readHandler(`on("${list.join('", "')}")`, rest);
-    for (const type of list) {
-      if (/^(?:timer|cron):/.test(type))
-        refuseProblems([`on() does not accept ${type}; use onTimer or cron`]);
-      if (schema === undefined && !isEventType(type)) refuseUnknownType(type);
-    }
-    const run = schema === undefined ? chain : checkPayload(schema, chain);
-    for (const type of list) this.#routes.add({ kind: "event", type, run, options });
+    for (const entry of eventEntries(types, rest)) this.#routes.add(entry);
     return this;
   }
 
@@ -153,8 +134,7 @@ export class Router<X = unknown> {
   onUnknown(
     handler: (context: CustomContext<string, Readonly<Record<string, unknown>>> & X) => unknown,
   ): this {
-    const { chain } = readHandler("onUnknown()", [handler]);
-    this.#routes.add({ kind: "unknown", run: chain });
+    this.#routes.add(unknownEntry(handler));
     return this;
   }
 
@@ -181,10 +161,7 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   onTimer(name: string, ...rest: readonly unknown[]): this {
-    checkName("onTimer()", name);
-    const { schema, chain, options } = readHandler(`onTimer("${name}")`, rest);
-    const run = schema === undefined ? chain : checkData(schema, chain);
-    this.#routes.add({ kind: "event", type: `timer:${name}`, run, options });
+    this.#routes.add(timerEntry(name, rest));
     return this;
   }
 
@@ -212,12 +189,7 @@ export class Router<X = unknown> {
     handler: (context: CronContext<N> & X) => unknown,
   ): this;
   cron(name: string, pattern: string, ...rest: readonly unknown[]): this {
-    checkName("cron()", name);
-    const { chain, options: given } = readAfterOptions(`cron("${name}")`, rest, CRON_OPTIONS);
-    const { timeZone = "UTC", missed = "last", ...options } = given;
-    requireKind("pattern", pattern, PATTERN);
-    const cron = { name, pattern, timeZone, missed, moments: new CronPattern(pattern, timeZone) };
-    this.#routes.add({ kind: "event", type: `cron:${name}`, run: chain, options, cron });
+    this.#routes.add(cronEntry(name, pattern, rest));
     return this;
   }
 
@@ -251,15 +223,7 @@ export class Router<X = unknown> {
     handler: (context: CommandContext<I> & X) => unknown,
   ): this;
   command(name: string, ...rest: readonly unknown[]): this {
-    checkCommandName(name);
-    const what = `command("${name}")`;
-    const { chain: run, options } = readAfterOptions(what, rest, COMMAND_OPTIONS);
-    const kinds = readKinds(options);
-    const isEverywhere = kinds.length === textKinds.length;
-    const { description = "" } = options;
-    const command = { name, description, ...(isEverywhere ? {} : { in: kinds }) };
-    const types = textTypes(kinds);
-    this.#routes.add({ kind: "text", types, run, command, ...commandPattern(name) });
+    this.#routes.add(commandEntry(name, rest));
     return this;
   }
 
@@ -302,10 +266,7 @@ export class Router<X = unknown> {
     handler: (context: HearsContext<I> & X) => unknown,
   ): this;
   hears(pattern: string | RegExp, ...rest: readonly unknown[]): this {
-    checkHeard(pattern);
-    const { chain: run, options } = readAfterOptions(`hears(${pattern})`, rest, HEARS_OPTIONS);
-    const types = textTypes(readKinds(options));
-    this.#routes.add({ kind: "text", types, run, ...hearsPattern(pattern) });
+    this.#routes.add(hearsEntry(pattern, rest));
     return this;
   }
 
@@ -364,17 +325,7 @@ export class Router<X = unknown> {
     const [first, boundary = first] = given;
     const types = given.length === 1 ? [ALL_TYPES] : readTypes(first);
     requireFunction("catch()", boundary);
-    for (const type of types) {
-      if (type !== ALL_TYPES && !this.#routes.handles(type)) {
-        refuseUnknownType(
-          type,
-          `For a custom type, first register its handler with on("${type}", …).`,
-        );
-      }
-      if (this.#routes.boundaries.has(type))
-        refuseProblems([`catch(${type}) is already registered`]);
-      this.#routes.boundaries.set(type, boundary as Boundary);
-    }
+    for (const type of types) this.#routes.addBoundary(type, boundary as Boundary);
     return this;
   }
 

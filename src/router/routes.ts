@@ -9,6 +9,7 @@ import { scrubberOf } from "../events/parse.ts";
 import { isEventType } from "../events/payload.ts";
 import { type Chain, inOrder, type Module, type Route, wrap } from "./chain.ts";
 import type { Context } from "./context.ts";
+import { refuseUnknownType } from "./event-types.ts";
 import type { Boundary, ErrorObserver, Middleware } from "./handler.ts";
 import { type Command, firstMatch, type TextEntry, type TextRoute } from "./matching.ts";
 
@@ -23,7 +24,7 @@ export interface EventEntry {
   readonly cron?: Cron | undefined;
 }
 
-interface UnknownEntry {
+export interface UnknownEntry {
   readonly kind: "unknown";
   readonly run: Chain;
 }
@@ -91,6 +92,18 @@ export class Routes {
   addMiddleware(middleware: Middleware): void {
     this.#middleware.push(middleware);
     this.#changed();
+  }
+
+  /** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE; INVALID_OPTION if the type already has a boundary */
+  addBoundary(type: string, boundary: Boundary): void {
+    if (type !== ALL_TYPES && !this.handles(type)) {
+      refuseUnknownType(
+        type,
+        `For a custom type, first register its handler with on("${type}", …).`,
+      );
+    }
+    if (this.boundaries.has(type)) refuseProblems([`catch(${type}) is already registered`]);
+    this.boundaries.set(type, boundary);
   }
 
   /** The outermost routes around this module, or the module itself if it is not mounted. */
