@@ -27,7 +27,7 @@ export function refOf(kind: "dm" | "comment" | "post", id: string): string {
 }
 
 /** Returns the name of a recorded request's place, or `undefined` for a post. */
-export function placeOf(request: string): string | undefined {
+export function requestPlace(request: string): string | undefined {
   return placeName(readFingerprint(request) ?? {});
 }
 

@@ -5,7 +5,7 @@ import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { scrubberOf } from "../events/parse.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
-import { differs, placeOf, readFingerprint } from "./fingerprint.ts";
+import { differs, readFingerprint, requestPlace } from "./fingerprint.ts";
 import { effectCertainty, ownStepUncertain, reconcile } from "./reconcile.ts";
 import { displayName, StepRecords, unpackResult } from "./records.ts";
 import type { RestoreWindow } from "./restore.ts";
@@ -330,7 +330,7 @@ class JobSteps implements StepRunner {
   async #inTurn<R>(step: Step<unknown>, request: string, work: () => Promise<R>): Promise<R> {
     if (step.search === undefined) return await work();
     // An earlier version may have recorded no place.
-    const place = placeOf(request) ?? placeOf(requestOf(step)) ?? "posts";
+    const place = requestPlace(request) ?? requestPlace(requestOf(step)) ?? "posts";
     return await this.#process.alone(place, async () => {
       this.#job.signal.throwIfAborted();
       return await work();

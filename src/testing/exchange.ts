@@ -15,8 +15,8 @@ export interface Exchange<T extends string = string> {
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : UnknownEvent;
 
 export function repliesTo(event: AnyEvent, sent: readonly SentByBot[]): readonly string[] {
-  const place = placeOf(event);
-  return sent.filter((one) => placeOfSent(one) === place).map(({ text }) => text);
+  const target = targetOf(event);
+  return sent.filter((one) => targetOfSent(one) === target).map(({ text }) => text);
 }
 
 export function notTaken(status: number, body: unknown): ServiceBotError {
@@ -28,14 +28,14 @@ export function notTaken(status: number, body: unknown): ServiceBotError {
   );
 }
 
-function placeOf(event: AnyEvent): string | undefined {
+function targetOf(event: AnyEvent): string | undefined {
   const conversation = conversationOf(event);
   if (conversation !== undefined) return `dm ${conversation}`;
   const { postId }: { readonly postId?: unknown } = { ...Object(event.payload) };
   return `comment ${postId}`;
 }
 
-function placeOfSent(sent: SentByBot): string | undefined {
+function targetOfSent(sent: SentByBot): string | undefined {
   if (sent.kind === "dm") return `dm ${sent.conversationId}`;
   return sent.kind === "comment" ? `comment ${sent.postId}` : undefined;
 }

@@ -1,4 +1,4 @@
-export { placeOf, refOf } from "../../src/steps/fingerprint.ts";
+export { refOf, requestPlace } from "../../src/steps/fingerprint.ts";
 export { effectCertainty, reconcile } from "../../src/steps/reconcile.ts";
 export { RestoreWindow } from "../../src/steps/restore.ts";
 export type {

@@ -11,7 +11,7 @@ import {
   type FollowPayload,
 } from "../faces/events.ts";
 import { type Context, type Handler, Router, type WriteResult } from "../faces/router.ts";
-import { placeOf } from "../faces/steps.ts";
+import { requestPlace } from "../faces/steps.ts";
 import { contextFor, fakeClient, fakePlatform, jobFor, run } from "./support.ts";
 
 describe("the context has the type of the event", () => {
@@ -368,7 +368,7 @@ describe("comment, post and upload are steps", () => {
     await ctx.reply("hello");
     await ctx.comment("p_1", "hello");
     await ctx.post("hello");
-    expect(job.steps.ran.map(({ search }) => placeOf(search?.request() ?? ""))).toEqual([
+    expect(job.steps.ran.map(({ search }) => requestPlace(search?.request() ?? ""))).toEqual([
       "dm:c_1",
       "post:p_1",
       undefined,
