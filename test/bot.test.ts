@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import express from "express";
@@ -34,54 +33,6 @@ async function runOnClock() {
 }
 
 describe("on a platform", () => {
-  test("a message is delivered, handled and answered once", async () => {
-    const platform = await runPlatform();
-    const { bot } = await runBot(platform, answersMessages);
-    const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
-    await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
-    await bot.idle();
-    const answers = platform.control.messages(conversationId).filter(({ fromBot }) => fromBot);
-    expect(answers.map(({ text }) => text)).toEqual(["Hi Ada"]);
-  });
-
-  test("a mention is answered with a comment on its post", async () => {
-    const platform = await runPlatform();
-    await runBot(platform, (bot) => void bot.on("mention", (ctx) => ctx.reply("here")));
-    const { postId = "" } = platform.control.act({ type: "mention", from: "ada" });
-    await platform.waitFor("api", ({ created }) => created?.postId === postId);
-    expect(platform.control.comments(postId).filter(({ author }) => author.isBot)).toHaveLength(1);
-  });
-
-  test("a repeated delivery is acknowledged and not handled again", async () => {
-    const platform = await runPlatform();
-    const { bot } = await runBot(platform, answersMessages);
-    const { events, conversationId = "" } = platform.control.act({
-      type: "dm.message",
-      from: "ada",
-    });
-    await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
-    const eventIds = events.map(({ id }) => id);
-    const repeats = await platform.control.deliver({ eventIds, times: 20 });
-    await bot.idle();
-    expect(new Set(repeats.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(platform.control.messages(conversationId).filter(({ fromBot }) => fromBot)).toHaveLength(
-      1,
-    );
-  });
-
-  test("events from while the webhook was off are found in the log, and polling starts", async () => {
-    const { time, platform, bot } = await runOnClock();
-    // Polling can find that a type is missing only if the type has arrived by webhook before.
-    platform.control.act({ type: "dm.message", from: "ada" });
-    await platform.waitFor("api", ({ created }) => created !== undefined);
-    platform.control.saveWebhook({ enabled: false });
-    const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ben" });
-    await time.until(() => bot.mode === "polling");
-    await bot.idle();
-    const answers = platform.control.messages(conversationId).filter(({ fromBot }) => fromBot);
-    expect(answers).toHaveLength(1);
-  });
-
   test("with DELIVERY=polling everything comes from the log, and there is no webhook", async () => {
     const platform = await runPlatform();
     const bot = await runPollingBot(platform);
@@ -158,80 +109,11 @@ describe("starting", () => {
     });
   });
 
-  test("warns once of handlers whose time ends no later than that of a request", async () => {
-    const platform = await runPlatform();
-    const register = (bot: Bot) => {
-      bot.on("mention", () => undefined, { timeoutMs: 2_000 });
-      bot.on("like", () => undefined, { timeoutMs: 2_001 });
-      bot.on("dm.message", () => undefined);
-    };
-    for (const [handlerTimeoutMs, names] of [
-      [undefined, ['timeoutMs of "mention"']],
-      [2_000, ["handlerTimeoutMs", 'timeoutMs of "mention"']],
-    ] as const) {
-      const options = handlerTimeoutMs === undefined ? {} : { handlerTimeoutMs };
-      const { log } = await runBot(platform, register, { requestTimeoutMs: 2_000, ...options });
-      const warnings = log.records.filter(({ level }) => level === "warn");
-      expect(warnings).toMatchObject([{ options: names, requestMs: 2_000 }]);
-    }
-  });
-
-  test("counts the wait for the budget of requests as part of a request", async () => {
-    const options = { requestTimeoutMs: 2_000, maxRequestsPerMinute: 60 };
-    for (const [timeoutMs, warned] of [
-      [7_000, 1],
-      [7_001, 0],
-    ] as const) {
-      const register = (bot: Bot) => void bot.on("like", () => undefined, { timeoutMs });
-      const { log } = await runBot(await runPlatform(), register, options);
-      expect(log.records.filter(({ level }) => level === "warn")).toHaveLength(warned);
-    }
-  });
-
-  test("names the numbers of a budget of requests that is too small for polling", async () => {
-    const options = { maxRequestsPerMinute: 5 };
-    const { log } = await runBot(await runPlatform(), answersMessages, options);
-    const warnings = log.records.filter(({ level }) => level === "warn");
-    expect(warnings).toMatchObject([
-      { perMinute: 5, variable: "POLL_INTERVAL_MS", intervalMs: 4_000 },
-    ]);
-  });
-
-  test("does not warn of handlers that have more time than a request", async () => {
-    const { log } = await runBot(await runPlatform(), answersMessages);
-    expect(log.records.filter(({ level }) => level === "warn")).toEqual([]);
-  });
-
   test("twice is refused", async () => {
     const platform = await runPlatform();
     const { bot } = await runBot(platform, answersMessages);
     await expect(bot.start({ standalone: false })).rejects.toMatchObject({
       code: "ALREADY_STARTED",
-    });
-  });
-
-  test("on a port that is taken is refused, and the inbox is free again", async () => {
-    const platform = await runPlatform();
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const bot = new Bot({ ...botOptions(platform), port, logLevel: "silent" });
-    await expect(bot.start({ standalone: false })).rejects.toMatchObject({
-      code: "ADDRESS_IN_USE",
-      message: expect.stringContaining("PORT"),
-    });
-  });
-
-  test("with a wrong configuration rejects with every problem", async () => {
-    const bot = new Bot({ env: { PORT: "none", DELIVERY: "pigeon" } });
-    await expect(bot.start({ standalone: false })).rejects.toMatchObject({
-      code: "CONFIG_INVALID",
-      problems: expect.arrayContaining([
-        expect.stringContaining("SERVICE_BASE_URL"),
-        expect.stringContaining("PORT"),
-        expect.stringContaining("DELIVERY"),
-      ]),
     });
   });
 
@@ -420,16 +302,6 @@ describe("inside an Express application", () => {
     onTestFinished(() => bot.stop());
     expect(await status()).toMatchObject({ ready: true });
   });
-
-  test.each([[{ helth: true }], [{ health: "yes" }], [{ health: null }]])(
-    "an option that is none is refused: %j",
-    async (options) => {
-      const bot = new Bot(botOptions(await runPlatform()));
-      expect(() => bot.middleware(options as MiddlewareOptions)).toThrow(
-        expect.objectContaining({ code: "INVALID_OPTION" }),
-      );
-    },
-  );
 
   test("the webhook works beside the application's own routes, and 503 before the start", async () => {
     const platform = await runPlatform();

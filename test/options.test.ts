@@ -92,32 +92,6 @@ describe("an option that does not exist is refused", () => {
   });
 });
 
-describe("what is no function cannot be registered", () => {
-  /** In JavaScript, a misspelt import is undefined. */
-  const missing = { handler: undefined } as unknown as { readonly handler: () => undefined };
-
-  test.each<[string, (bot: Bot) => unknown]>([
-    ['on("mention") needs a function (got undefined)', (bot) => bot.on("mention", missing.handler)],
-    ['on("mention", "reply") needs', (bot) => bot.on(["mention", "reply"], missing.handler)],
-    ["use() needs", (bot) => bot.use(missing.handler)],
-    ["onUnknown() needs", (bot) => bot.onUnknown(missing.handler)],
-    ["onError() needs", (bot) => bot.onError(missing.handler)],
-  ])("%s", (message, register) => {
-    expect(() => register(new Bot())).toThrow(refusal(message));
-  });
-});
-
-test.each([undefined, null, 1, {}, [undefined]])("%j is no event type", (types) => {
-  const given = { types } as unknown as { readonly types: "mention" };
-  expect(() => new Bot().on(given.types, () => undefined)).toThrow(refusal("event type"));
-});
-
-test("all problems are reported at once", () => {
-  expect(() => new Bot({ maxBacklog: 0, minFreeBytes: -1 })).toThrow(
-    /maxBacklog must be .*; minFreeBytes must be /,
-  );
-});
-
 test("the usual options are in range, and retention may be unlimited", () => {
   expect(() => new Bot()).not.toThrow();
   expect(() => new Bot({ retention: { idsMs: Number.POSITIVE_INFINITY } })).not.toThrow();

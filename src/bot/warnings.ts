@@ -78,7 +78,7 @@ export interface BudgetProblem {
   readonly wanted: number;
 }
 
-export function warnOfBudget(config: Config, log: Logger): void {
+function warnOfBudget(config: Config, log: Logger): void {
   for (const { perMinute, places, variable, intervalMs, wanted } of budgetProblems(config)) {
     log.warn(
       { perMinute, places, variable, intervalMs, wanted },

@@ -1,6 +1,6 @@
 export { inStages } from "../../src/bot/lifecycle.ts";
 export { Membership, type MembershipOptions } from "../../src/bot/membership.ts";
-export { warnOfBudget } from "../../src/bot/warnings.ts";
+export { logWarnings } from "../../src/bot/warnings.ts";
 export { Bot } from "../../src/bot.ts";
 export {
   type Config,

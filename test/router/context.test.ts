@@ -1,53 +1,13 @@
-import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { payloads } from "../events/samples.ts";
 import { Client, type Fetch, type Message, type Sent } from "../faces/client.ts";
 import { systemClock } from "../faces/core.ts";
-import {
-  type ActivityPayload,
-  type AnyEvent,
-  type DmMessagePayload,
-  type EventOf,
-  eventTypes,
-  type FollowPayload,
-} from "../faces/events.ts";
+import { type AnyEvent, eventTypes } from "../faces/events.ts";
 import { type Context, type Handler, Router, type WriteResult } from "../faces/router.ts";
 import { requestPlace } from "../faces/steps.ts";
 import { contextFor, fakeClient, fakePlatform, jobFor, run } from "./support.ts";
 
 describe("the context has the type of the event", () => {
-  test("one type narrows event and payload", async () => {
-    const router = new Router();
-    const seen: string[] = [];
-    router.on("dm.message", (ctx) => {
-      expectTypeOf(ctx.event).toEqualTypeOf<EventOf<"dm.message">>();
-      expectTypeOf(ctx.payload).toEqualTypeOf<DmMessagePayload>();
-      seen.push(ctx.payload.from.username);
-    });
-    router.on("follow", (ctx) => {
-      expectTypeOf(ctx.payload).toEqualTypeOf<FollowPayload>();
-      seen.push(ctx.payload.actor.username);
-    });
-    const { client } = fakeClient();
-    await run(router, jobFor("dm.message"), client);
-    await run(router, jobFor("follow"), client);
-    expect(seen).toEqual(["ada", "ada"]);
-  });
-
-  test("several types are a union that `type` narrows", async () => {
-    const router = new Router();
-    const seen: string[] = [];
-    router.on(["mention", "dm.message"], (ctx) => {
-      expectTypeOf(ctx.event.type).toEqualTypeOf<"mention" | "dm.message">();
-      expectTypeOf(ctx.payload).toEqualTypeOf<DmMessagePayload | ActivityPayload>();
-      if (ctx.event.type === "dm.message") seen.push(ctx.event.payload.conversationId);
-      else seen.push(ctx.event.payload.entityId ?? "");
-    });
-    const { client } = fakeClient();
-    await run(router, jobFor("mention"), client);
-    await run(router, jobFor("dm.message"), client);
-    expect(seen).toEqual(["p_1", "c_1"]);
-  });
-
   test("where the type is not known beforehand, it is any event", () => {
     expectTypeOf<Context["event"]>().toEqualTypeOf<AnyEvent>();
     expectTypeOf<Context<"whisper">["event"]>().toEqualTypeOf<AnyEvent>();
@@ -55,14 +15,6 @@ describe("the context has the type of the event", () => {
     expectTypeOf<Context["client"]>().toEqualTypeOf<Client>();
     expectTypeOf<ReturnType<Context["reply"]>>().toEqualTypeOf<Promise<WriteResult<Sent>>>();
     expectTypeOf<ReturnType<Context["messages"]>>().toEqualTypeOf<Promise<readonly Message[]>>();
-  });
-
-  test("a type that does not exist does not compile", () => {
-    const router = new Router();
-    // @ts-expect-error The type is misspelt.
-    expect(() => router.on("dm.mesage", () => undefined)).toThrow();
-    // @ts-expect-error The field belongs to another event type's payload.
-    router.on("follow", (ctx) => ctx.payload.conversationId);
   });
 
   test("a step gives what its function gives", async () => {
@@ -409,29 +361,6 @@ describe("step", () => {
     expect(job.steps.ran.map(({ repeatable }) => repeatable)).toEqual([false, true]);
     expect(job.steps.ran.map(({ search }) => search)).toEqual([undefined, undefined]);
   });
-
-  test("an option that does not exist is refused before anything runs", async () => {
-    const { client } = fakeClient();
-    const ctx = contextFor(jobFor("follow"), client);
-    const options: object = { repeatble: true };
-    const run = vi.fn();
-    await expect(ctx.step("once", run, options)).rejects.toMatchObject({
-      ...{ code: "INVALID_OPTION", message: expect.stringContaining("repeatable?") },
-    });
-    expect(run).not.toHaveBeenCalled();
-  });
-
-  test("what its function throws comes out", async () => {
-    const { client } = fakeClient();
-    const ctx = contextFor(jobFor("follow"), client);
-    const error = new Error("cannot");
-    await expect(
-      ctx.step("sync", () => {
-        throw error;
-      }),
-    ).rejects.toBe(error);
-    await expect(ctx.step("async", () => Promise.reject(error))).rejects.toBe(error);
-  });
 });
 
 describe("messages", () => {
@@ -456,19 +385,6 @@ describe("messages", () => {
     await ctx.messages();
     await ctx.messages({ limit: 3 });
     expect(asked).toEqual(["c_1 50", "c_1 3"]);
-  });
-
-  test("an empty conversation is none", async () => {
-    const { client } = fakeClient();
-    const messages = contextFor(jobFor("whisper", { conversationId: "" }), client).messages();
-    await expect(messages).rejects.toMatchObject({ code: "REPLY_IMPOSSIBLE" });
-  });
-
-  test("is no step: reading does no harm twice", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("dm.message");
-    await contextFor(job, client).messages();
-    expect(job.steps.ran).toEqual([]);
   });
 
   test.each(eventTypes.filter((type) => type !== "dm.message"))(

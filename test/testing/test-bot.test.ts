@@ -9,9 +9,7 @@ import {
 import { payloads } from "../events/samples.ts";
 import { Bot } from "../faces/bot.ts";
 import { systemClock } from "../faces/core.ts";
-import type { ServiceBotError } from "../faces/errors.ts";
 import type { DmMessagePayload } from "../faces/events.ts";
-import { image } from "../platform/support/images.ts";
 import { startTestBot } from "../support/world/test-bot.ts";
 
 const message: TestEvent<"dm.message"> = {
@@ -71,19 +69,6 @@ describe("deliver", () => {
     expect(dates).toEqual([new Date(bot.clock.now()).toISOString(), "2026-01-01T00:00:00.000Z"]);
   });
 
-  test("the same id again is answered with 200 and not handled again", async () => {
-    const handler = vi.fn();
-    const bot = await startTestBot((made) => made.on("dm.message", handler));
-    await bot.deliver({ ...message, id: "1" });
-    expect(await bot.deliver({ ...message, id: "1" })).toEqual({
-      status: 200,
-      body: { stored: 0, duplicates: 1 },
-    });
-    expect(handler).toHaveBeenCalledTimes(1);
-    await bot.deliver({ ...message, id: "2" });
-    expect(handler).toHaveBeenCalledTimes(2);
-  });
-
   test.each<[string, number, string, Parameters<TestBot["deliver"]>[1]]>([
     ["another secret", 401, "SIGNATURE_MISMATCH", { secret: "whsec_another_one" }],
     ["a stale time", 400, "SIGNATURE_STALE", { timestamp: 1_000 }],
@@ -108,77 +93,6 @@ describe("deliver", () => {
     await bot.clock.advance(3_000);
     expect((await bot.deliver(message, { timestamp })).status).toBe(400);
   });
-
-  test("an event that cannot be handled does not fail the delivery", async () => {
-    const bot = await startTestBot(() => undefined);
-    // A malformed event, such as a buggy platform might send.
-    const broken = { type: "dm.message", payload: {} } as TestEvent;
-    expect(await bot.deliver([broken, message])).toEqual({
-      status: 200,
-      body: { stored: 2, duplicates: 0 },
-    });
-  });
-});
-
-describe("a handler that fails", () => {
-  test("never reaches the sender: failures would disable the webhook", async () => {
-    const bot = await startTestBot((made) =>
-      made.on("dm.message", () => {
-        throw new Error("cannot");
-      }),
-    );
-    expect((await bot.deliver(message)).status).toBe(200);
-  });
-
-  test("runs again when the clock has advanced, with the next attempt, and not before", async () => {
-    const attempts: number[] = [];
-    const bot = await startTestBot(
-      (made) =>
-        made.on("dm.message", (ctx) => {
-          attempts.push(ctx.attempt);
-          if (ctx.attempt < 3) throw new Error("not yet");
-        }),
-      { random: () => 0.5 },
-    );
-    await bot.deliver(message);
-    expect(attempts).toEqual([1]);
-    await bot.clock.advance(499);
-    await bot.bot.idle();
-    expect(attempts).toEqual([1]);
-    await bot.clock.advance(1);
-    await bot.bot.idle();
-    expect(attempts).toEqual([1, 2]);
-    await bot.clock.advance(1_000);
-    await bot.bot.idle();
-    expect(attempts).toEqual([1, 2, 3]);
-    await bot.clock.advance(600_000);
-    await bot.bot.idle();
-    expect(attempts).toEqual([1, 2, 3]);
-  });
-
-  test("runs no more than it may", async () => {
-    const handler = vi.fn(() => Promise.reject(new Error("never")));
-    const bot = await startTestBot((made) => made.on("dm.message", handler), { maxAttempts: 2 });
-    await bot.deliver(message);
-    for (let round = 0; round < 5; round++) {
-      await bot.clock.advance(300_000);
-      await bot.bot.idle();
-    }
-    expect(handler).toHaveBeenCalledTimes(2);
-  });
-
-  test("has not sent anything twice", async () => {
-    const bot = await startTestBot((made) =>
-      made.on("dm.message", async (ctx) => {
-        await ctx.reply("hello");
-        if (ctx.attempt === 1) throw new Error("after the reply");
-      }),
-    );
-    await bot.deliver(message);
-    await bot.clock.advance(1_000);
-    await bot.bot.idle();
-    expect(bot.sent).toHaveLength(1);
-  });
 });
 
 describe("sent", () => {
@@ -194,87 +108,6 @@ describe("sent", () => {
       { kind: "comment", postId: "p_1", text: "thanks" },
     ]);
   });
-
-  test("is empty if the bot has sent nothing", async () => {
-    const bot = await startTestBot(() => undefined);
-    await bot.deliver(message);
-    expect(bot.sent).toEqual([]);
-  });
-});
-
-describe("the test platform", () => {
-  test("lists what the bot has sent, so that the bot can read it again", async () => {
-    const texts: unknown[] = [];
-    const bot = await startTestBot((made) =>
-      made.on(["dm.message", "mention"], async (ctx) => {
-        await ctx.reply("one");
-        await ctx.reply("two");
-        if (ctx.event.type === "dm.message")
-          texts.push((await ctx.messages()).map(({ text }) => text));
-        else texts.push((await ctx.client.posts.comments("p_1")).items.map(({ text }) => text));
-      }),
-    );
-    await bot.deliver(message);
-    await bot.deliver(mention);
-    expect(texts).toEqual([
-      ["two", "one", "hello"],
-      ["two", "one", "hey @bot"],
-    ]);
-  });
-
-  test("keeps conversations apart", async () => {
-    const bot = await startTestBot((made) => made.on("dm.message", (ctx) => ctx.reply("hello")));
-    const other = { ...message, payload: { ...message.payload, conversationId: "c/2 ü" } };
-    await bot.deliver([message, other]);
-    const { client } = bot.bot;
-    expect((await client.dms.messages("c_1")).items).toHaveLength(2);
-    expect((await client.dms.messages("c/2 ü")).items).toMatchObject([
-      { conversationId: "c/2 ü", fromBot: true, authorUsername: "bot" },
-      { conversationId: "c/2 ü", fromBot: false, authorUsername: "ada" },
-    ]);
-    await expect(client.dms.messages("c_3")).rejects.toMatchObject({ code: "NOT_FOUND" });
-  });
-
-  test("has the bot's profile, and the delivered events in its log", async () => {
-    const bot = await startTestBot(() => undefined);
-    await bot.follow();
-    const { client } = bot.bot;
-    expect((await client.me()).username).toBeTypeOf("string");
-    expect((await client.events()).events).toMatchObject([{ type: "follow" }]);
-  });
-
-  test("refuses selected requests, so that handlers can be tested against it", async () => {
-    const codes: unknown[] = [];
-    const bot = await startTestBot((made) =>
-      made.on("dm.message", async (ctx) => {
-        await ctx.reply("hello").catch((error: ServiceBotError) => codes.push(error.code));
-      }),
-    );
-    bot.refuse({ code: "BLOCKED" });
-    await bot.deliver([message]);
-    await bot.deliver([message]);
-    expect(codes).toEqual(["BLOCKED"]);
-    expect(bot.sent).toHaveLength(1);
-  });
-});
-
-test("images of a reply are uploaded and attached, and every request is on record", async () => {
-  const png = await image();
-  const bot = await startTestBot((made) =>
-    made.on("dm.message", (ctx) => ctx.reply({ text: "look", images: [png, png] })),
-  );
-  await bot.deliver(message);
-  const imageKeys = bot.uploads.map(({ key }) => key);
-  expect(imageKeys).toHaveLength(2);
-  expect(bot.sent).toEqual([{ kind: "dm", conversationId: "c_1", text: "look", imageKeys }]);
-  const uploaded = { contentType: "image/png", bytes: new Uint8Array(png) };
-  expect(bot.uploads).toEqual(imageKeys.map((key) => ({ key, ...uploaded })));
-  const made = bot.calls.filter(({ method }) => method === "POST");
-  expect(made).toMatchObject([
-    { path: "/uploads", body: expect.any(FormData) },
-    { path: "/uploads", body: expect.any(FormData) },
-    { path: "/dm/conversations/c_1/messages", body: { text: "look", imageKeys } },
-  ]);
 });
 
 test("an unavailable platform fails a handler at once, with any clock", async () => {
@@ -362,12 +195,6 @@ describe("a bot that cannot be tested", () => {
     await expect(bot.deliver(message)).rejects.toMatchObject(closed);
     await expect(bot.advance(1)).rejects.toMatchObject(closed);
   });
-});
-
-test("createBot may be asynchronous", async () => {
-  const bot = await testBot(async (options) => new Bot(options));
-  expect((await bot.deliver(message)).status).toBe(200);
-  await bot.close();
 });
 
 test("the clock starts at the given time", async () => {
