@@ -120,26 +120,6 @@ describe("a key", () => {
     expect(scene.bot.uploads).toHaveLength(2);
   });
 
-  test("that is misspelt is refused", async () => {
-    const codes: unknown[] = [];
-    const options: object = { kye: "a" };
-    await runTwice(async (ctx) => {
-      await ctx.reply("one", options).catch((error) => codes.push(error.code));
-    });
-    expect(codes).toEqual(["INVALID_OPTION", "INVALID_OPTION"]);
-  });
-
-  test("that was used before in this run is refused", async () => {
-    const codes: unknown[] = [];
-    await runTwice(async (ctx) => {
-      if (ctx.attempt === 2) return;
-      await ctx.reply("one", { key: "a" });
-      await ctx.reply("two", { key: "a" }).catch((error) => codes.push(error.code));
-      await ctx.comment("p_1", "three", { key: "a" });
-    });
-    expect(codes).toEqual(["STEP_DUPLICATE"]);
-  });
-
   test.each(["", "x".repeat(101), "a\nb", "\u202e", "\ud800", 5])("is refused: %j", async (key) => {
     const codes: unknown[] = [];
     const scene = await runTwice(async (ctx) => {

@@ -3,24 +3,6 @@ import { gate } from "./dispatcher/harness.ts";
 import { payloads } from "./events/samples.ts";
 import { startTestBot } from "./support/world/test-bot.ts";
 
-test("sixteen mentions that hang do not delay an event for onUnknown", async () => {
-  const hanging = gate();
-  const handled = gate();
-  const bot = await startTestBot((made) =>
-    made.on("mention", () => hanging.pass()).onUnknown(() => void handled.pass()),
-  );
-  const mentions = Array.from({ length: 16 }, (_, n) => ({
-    type: "mention",
-    payload: { ...payloads.mention, postId: `p_${n}` },
-  }));
-  const delivered = bot.deliver(mentions);
-  await hanging.entered;
-  const unknown = bot.deliver({ type: "poll.closed", payload: { pollId: "x" } });
-  await handled.entered;
-  hanging.open();
-  await Promise.all([delivered, unknown]);
-});
-
 test("sixteen mentions that hang do not delay a message", async () => {
   const hanging = gate();
   const answered = gate();

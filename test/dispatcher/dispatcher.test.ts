@@ -51,28 +51,6 @@ describe("handling", () => {
     expect(seen).toEqual(["3", "1", "2"]);
   });
 
-  test("no more lanes run at once than the concurrency allows", async () => {
-    let running = 0;
-    let most = 0;
-    const gates = [gate(), gate(), gate()];
-    const { inbox, dispatcher } = harness(
-      async (job) => {
-        running += 1;
-        most = Math.max(most, running);
-        await gates[Number(job.event.id)]?.pass();
-        running -= 1;
-      },
-      { concurrency: 2 },
-    );
-    await inbox.put([message("0", "a"), message("1", "b"), message("2", "c")], "webhook");
-    await Promise.all([gates[0]?.entered, gates[1]?.entered]);
-    expect(running).toBe(2);
-    for (const { open } of gates) open();
-    await dispatcher.idle();
-    expect(most).toBe(2);
-    expect(await inbox.stats()).toMatchObject({ done: 3 });
-  });
-
   test("each event is one line in the log", async () => {
     const { inbox, dispatcher, log } = harness(() => undefined);
     await inbox.put(messages("1"), "webhook");
@@ -450,22 +428,6 @@ test("a lane that is claimed anew while its handler still runs: the older run en
 });
 
 describe("stopping", () => {
-  test("a running handler gets its time, and nothing new is begun", async () => {
-    const running = gate();
-    const seen: string[] = [];
-    const { inbox, dispatcher } = harness(async (job) => {
-      seen.push(job.event.id);
-      await running.pass();
-    });
-    await inbox.put(messages("1", "2"), "webhook");
-    await running.entered;
-    const drained = dispatcher.drain(5_000);
-    running.open();
-    await drained;
-    expect(seen).toEqual(["1"]);
-    expect(await inbox.stats()).toMatchObject({ pending: 1, done: 1 });
-  });
-
   test("a handler that takes longer than the grace period is aborted and handed back uncounted", async () => {
     const running = gate();
     const { inbox, dispatcher, clock } = harness(() => running.pass());

@@ -162,30 +162,34 @@ const ways = [
 ] as const;
 
 describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, where, find }) => {
-  test("is found again: the bot's own, with the same text, newer than the intent", async () => {
-    const { client } = clientFor([[{ id: "x_1" }]]);
-    expect(await find(client, intent())).toMatchObject({
-      result: { id: "x_1" },
-      ref: refOf(kind, "x_1"),
-    });
-  });
+  const ref = (id: string) => refOf(kind, id);
+  const [three, two] = [{ id: "x_3", after: 3_000 }, { id: "x_2" }];
 
-  test.each<[string, Said]>([
-    ["another text", { id: "x_1", text: "hello there" }],
-    ["another user's", { id: "x_1", fromBot: false, author: "ada" }],
-    ["an older one", { id: "x_1", after: -3_001 }],
-  ])("is not %s", async (_name, said) => {
-    const { client } = clientFor([[said]]);
-    expect(await find(client, intent())).toBeUndefined();
-  });
-
-  test("is not there when nothing is", async () => {
-    expect(await find(clientFor([[]]).client, intent())).toBeUndefined();
-  });
-
-  test("may be up to 3 s older, because the platform's clock has a resolution of a second", async () => {
-    const { client } = clientFor([[{ id: "x_1", after: -2_900 }]]);
-    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
+  test.each<[string, readonly (readonly Said[])[], IntentOptions, string | undefined]>([
+    ["the bot's own, with the same text, newer than the intent", [[{ id: "x_1" }]], {}, "x_1"],
+    ["no other text", [[{ id: "x_1", text: "hello there" }]], {}, undefined],
+    ["nobody else's", [[{ id: "x_1", fromBot: false, author: "ada" }]], {}, undefined],
+    ["no older one", [[{ id: "x_1", after: -3_001 }]], {}, undefined],
+    ["nothing if nothing is there", [[]], {}, undefined],
+    [
+      "up to 3 s older, because the platform's clock has a resolution of a second",
+      [[{ id: "x_1", after: -2_900 }]],
+      {},
+      "x_1",
+    ],
+    ["one with an unreadable date", [[{ id: "x_1", createdAt: "yesterday" }]], {}, "x_1"],
+    ["not what another step has", [[two, { id: "x_1" }]], { claimed: [ref("x_1")] }, "x_2"],
+    ["nothing if other steps have all", [[{ id: "x_1" }]], { claimed: [ref("x_1")] }, undefined],
+    ["the oldest, for sends go out in order", [[three, { id: "x_1", after: 500 }, two]], {}, "x_1"],
+    ["compared without the blanks around it", [[{ id: "x_1" }]], { text: " hello\n" }, "x_1"],
+    ["on a later page", [[{ id: "a", text: "x" }], [{ id: "b", text: "y" }], [two]], {}, "x_2"],
+  ])("is %s", async (_name, pages, options, id) => {
+    const found = await find(clientFor(pages).client, intent(options));
+    expect(found).toEqual(
+      id === undefined
+        ? undefined
+        : expect.objectContaining({ result: expect.objectContaining({ id }), ref: ref(id) }),
+    );
   });
 
   test.each([3_600_000, -3_600_000])(
@@ -217,19 +221,6 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     const old = clientFor([[{ id: "x_1", after: -301_000 }]], { ahead: 3_600_000 });
     await old.client.me();
     expect(await find(old.client, open)).toBeUndefined();
-  });
-
-  test("with an unreadable date is looked at rather than passed over", async () => {
-    const { client } = clientFor([[{ id: "x_1", createdAt: "yesterday" }]]);
-    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
-  });
-
-  test("is not what another step has", async () => {
-    const { client } = clientFor([[{ id: "x_2" }, { id: "x_1" }]]);
-    const open = intent({ claimed: [refOf(kind, "x_1")] });
-    expect(await find(client, open)).toMatchObject({ result: { id: "x_2" } });
-    const all = intent({ claimed: [refOf(kind, "x_1"), refOf(kind, "x_2")] });
-    expect(await find(client, all)).toBeUndefined();
   });
 
   test("is not taken while another process is in the middle of saying the same there", async () => {
@@ -275,24 +266,6 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     });
   });
 
-  test("of several is the oldest, for sends go out in order", async () => {
-    const { client } = clientFor([
-      [
-        { id: "new", after: 3_000 },
-        { id: "old", after: 1_000 },
-        { id: "mid", after: 2_000 },
-      ],
-    ]);
-    expect(await find(client, intent())).toMatchObject({ result: { id: "old" } });
-  });
-
-  test("is compared without the blanks around it, which platforms cut off", async () => {
-    const { client } = clientFor([[{ id: "x_1", text: "hello" }]]);
-    expect(await find(client, intent({ text: " hello\n" }))).toMatchObject({
-      result: { id: "x_1" },
-    });
-  });
-
   test("of images alone has no text and as many images: a deleted one has neither", async () => {
     const { client } = clientFor([
       [
@@ -306,27 +279,11 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     expect(await find(client, open)).toMatchObject({ result: { id: "picture" } });
   });
 
-  test("is found on a later page", async () => {
-    const { client } = clientFor([
-      [{ id: "a", text: "x" }],
-      [{ id: "b", text: "y" }],
-      [{ id: "x_1" }],
-    ]);
-    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
-  });
-
-  test("stays unknown when there is too much to read, so an operator must decide", async () => {
-    const endless = Array.from({ length: 30 }, (_, index) => [{ id: String(index), text: "x" }]);
-    const { client, asked } = clientFor(endless);
-    await expect(find(client, intent())).rejects.toMatchObject({
-      code: "STEP_UNCERTAIN",
-      message: expect.stringContaining("service-bot inbox retry ID --assume done"),
-    });
-    expect(asked.length).toBeLessThan(30);
-  });
-
-  test("stays unknown when every page has the same cursor, so an operator must decide", async () => {
-    const { client, asked } = clientFor([[{ id: "x_1" }]], { cursor: "0" });
+  test.each([
+    ["there is too much to read", Array.from({ length: 30 }, () => [{ id: "1", text: "x" }]), {}],
+    ["every page has the same cursor", [[{ id: "x_1" }]], { cursor: "0" }],
+  ])("stays unknown when %s, so an operator must decide", async (_name, pages, options) => {
+    const { client, asked } = clientFor(pages, options);
     await expect(find(client, intent())).rejects.toMatchObject({
       code: "STEP_UNCERTAIN",
       message: expect.stringContaining("service-bot inbox retry ID --assume done"),
