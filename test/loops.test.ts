@@ -129,7 +129,10 @@ test("a handler can leave another bot without an answer", async () => {
   });
   const said = ["other", "ada"].map((from) => {
     const { conversationId = "" } = platform.control.act({
-      ...{ type: "dm.message", from, to: "bot", text: "hi" },
+      type: "dm.message",
+      from,
+      to: "bot",
+      text: "hi",
     });
     return conversationId;
   });

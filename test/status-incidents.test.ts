@@ -24,7 +24,10 @@ describe("the platform", () => {
     const { platform } = await bot.status();
     expect(platform.circuits).toEqual([
       {
-        ...{ of: "token", why: "token", code: "API_ERROR", status: 401 },
+        of: "token",
+        why: "token",
+        code: "API_ERROR",
+        status: 401,
         since: world.clock.now(),
         retryAt: expect.any(Number),
       },

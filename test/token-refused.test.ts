@@ -59,7 +59,10 @@ async function scene(delivery: "auto" | "webhook") {
     return response;
   };
   const { bot, log } = await runBot(platform, register, {
-    ...{ clock: time.clock, delivery, random: () => 0.999, requestTimeoutMs: 10_000 },
+    clock: time.clock,
+    delivery,
+    random: () => 0.999,
+    requestTimeoutMs: 10_000,
     fetch: (url, init) => time.track(send(url, init)),
   });
   const pass = (ms: number, isOver?: () => boolean) => time.pass(ms, isOver, 5_000);

@@ -41,8 +41,13 @@ const methods: Readonly<Record<string, readonly Argument[]>> = {
     { name: "options", accepts: ["object"], call: (value) => new Client(value) },
     ...optionsOf(
       {
-        ...{ baseUrl: ["string"], apiKey: ["string"], timeoutMs: ["number"], retries: ["number"] },
-        ...{ fetch: ["function"], clock: [], random: ["function"] },
+        baseUrl: ["string"],
+        apiKey: ["string"],
+        timeoutMs: ["number"],
+        retries: ["number"],
+        fetch: ["function"],
+        clock: [],
+        random: ["function"],
         maxRequestsPerMinute: ["number"],
       },
       (options: object) => new Client({ ...required, ...options }),

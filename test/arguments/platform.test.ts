@@ -129,7 +129,9 @@ function argumentsOf(key: string, { part, name, route, schemas }: Operation): Ar
     return [
       { name: argument.name, accepts: accepts(argument.name, kindsOf(described)), call },
       ...fields.map(([field, facts]) => ({
-        ...{ name: field, within: argument.name, accepts: accepts(field, kindsOf(facts)) },
+        name: field,
+        within: argument.name,
+        accepts: accepts(field, kindsOf(facts)),
         call: (value: never) => call({ ...Object(given(argument)), [field]: value }),
       })),
     ];

@@ -49,7 +49,10 @@ describe("a bot on the local platform", () => {
     const { events } = platform.control.act(dm);
     const run = await platform.waitFor("run");
     expect(run).toMatchObject({
-      ...{ bot: "bot", eventId: events[0]?.id, attempt: 1, outcome: "done" },
+      bot: "bot",
+      eventId: events[0]?.id,
+      attempt: 1,
+      outcome: "done",
       ms: expect.any(Number),
     });
     expect(run).not.toHaveProperty("error");
@@ -279,7 +282,11 @@ test.each([
     });
     const requests: unknown[] = [];
     const bot = new Bot({
-      ...{ env: {}, baseUrl: "http://127.0.0.1:1", apiKey: "key", delivery: "polling", tracing },
+      env: {},
+      baseUrl: "http://127.0.0.1:1",
+      apiKey: "key",
+      delivery: "polling",
+      tracing,
       databaseUrl: `file:${file}`,
       logger: logSink().log,
       fetch: async (...request) => {

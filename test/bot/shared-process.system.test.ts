@@ -34,8 +34,11 @@ async function runBoth(gate: string, last = ""): Promise<TestProcess> {
   );
   const { url, apiKey, webhookSecret } = platform;
   const env = {
-    ...{ SERVICE_BASE_URL: url, SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret },
-    ...{ PORT: "0", DELIVERY: "webhook" },
+    SERVICE_BASE_URL: url,
+    SERVICE_API_KEY: apiKey,
+    SERVICE_WEBHOOK_SECRET: webhookSecret,
+    PORT: "0",
+    DELIVERY: "webhook",
   };
   const child = new TestProcess([file], { cwd: folder, env });
   const bot = await child.line((line) => line.startsWith("http:"));

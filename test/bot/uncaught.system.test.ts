@@ -50,8 +50,12 @@ async function run(failure: string, { before = "", flags = [] as string[] } = {}
   );
   const { url, apiKey, webhookSecret } = platform;
   const env = {
-    ...{ SERVICE_BASE_URL: url, SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret },
-    ...{ PORT: "0", DELIVERY: "webhook", PGPASSWORD: PASSWORD },
+    SERVICE_BASE_URL: url,
+    SERVICE_API_KEY: apiKey,
+    SERVICE_WEBHOOK_SECRET: webhookSecret,
+    PORT: "0",
+    DELIVERY: "webhook",
+    PGPASSWORD: PASSWORD,
   };
   const child = new TestProcess([...flags, file], { cwd: folder, env });
   if (before === "") {

@@ -42,11 +42,19 @@ const short = new Router()
 const requestTimeoutMs = 2_000;
 
 const POLLING = {
-  ...{ perMinute: 10, places: 7, variable: "POLL_INTERVAL_MS", intervalMs: 4_000, wanted: 15 },
+  perMinute: 10,
+  places: 7,
+  variable: "POLL_INTERVAL_MS",
+  intervalMs: 4_000,
+  wanted: 15,
 };
 
 const AUDITS = {
-  ...{ perMinute: 40, places: 40, variable: "AUDIT_INTERVAL_MS", intervalMs: 1_000, wanted: 60 },
+  perMinute: 40,
+  places: 40,
+  variable: "AUDIT_INTERVAL_MS",
+  intervalMs: 1_000,
+  wanted: 60,
 };
 
 const plain = (baseUrl: string): [string, Setup, object] => [

@@ -141,7 +141,11 @@ async function hanging(conversations: number) {
   const clock = new ManualClock();
   const handler = new Handlers({ routes: routesOf(router), client, clock, loopGuard: false });
   const { inbox, dispatcher, log } = harness(() => undefined, {
-    ...{ handler, watch, clock, maxAttempts: 1, handlerTimeoutMs: 1_000 },
+    handler,
+    watch,
+    clock,
+    maxAttempts: 1,
+    handlerTimeoutMs: 1_000,
     concurrency: conversations,
   });
   const ids = Array.from({ length: conversations }, (_, index) => `${index}`);

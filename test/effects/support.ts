@@ -1,6 +1,7 @@
 import { RunEffects } from "../faces/effects.ts";
 import { type AnyEvent, readStoredEvent } from "../faces/events.ts";
-import type { Claim, StoredState, StoredTimer } from "../faces/inbox.ts";
+import type { StoredState, StoredTimer } from "../faces/inbox.ts";
+import { claimOf } from "../support/inbox-events.ts";
 
 export const NOW: number = Date.parse("2026-11-23T09:00:00Z");
 
@@ -13,10 +14,7 @@ const event: AnyEvent = readStoredEvent(
   }),
 );
 
-const claim: Claim = {
-  ...{ id: "evt_1", type: "dm.message", lane: "dm:c_1", body: "", fence: 1, crashes: 0 },
-  ...{ attempt: 1, source: "webhook", late: false, trace: undefined, receivedAt: NOW },
-};
+const claim = claimOf({ id: "evt_1", receivedAt: NOW });
 
 export class Store {
   readonly stored: Record<string, unknown>;
@@ -40,7 +38,10 @@ export class Store {
       return keys
         .filter((key) => Object.hasOwn(this.stored, key))
         .map((key) => ({
-          ...{ key, value: JSON.stringify(this.stored[key]), version: `v:${key}`, updatedAt: 0 },
+          key,
+          value: JSON.stringify(this.stored[key]),
+          version: `v:${key}`,
+          updatedAt: 0,
         }));
     };
     const timers = async ({

@@ -82,7 +82,10 @@ describe("commands", () => {
     const job = jobFor("mention", { ...place, excerpt: text });
     platform.happen({ type: "mention", payload: job.event.payload });
     const handling = new Handlers({
-      ...{ routes: routesOf(router), client, clock: new ManualClock(), loopGuard: false },
+      routes: routesOf(router),
+      client,
+      clock: new ManualClock(),
+      loopGuard: false,
     }).begin(job);
     await handling.prepare?.();
     await handling.run();

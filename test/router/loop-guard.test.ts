@@ -193,7 +193,9 @@ test("replies of a run count for their conversation, posts for the account", asy
   // The bot's clock is a year ahead, but the guard uses the platform's time.
   const clock = new ManualClock(NOW + 365 * 86_400_000);
   const handling = new Handlers({
-    ...{ routes: routesOf(router), client, clock },
+    routes: routesOf(router),
+    client,
+    clock,
     loopGuard: { answers: 1 },
   });
   let written = 0;

@@ -40,8 +40,15 @@ function clientWith(shown: readonly (readonly Shown[])[], status = 200) {
 function view({ id, text, at = 0, author = "ada", images = [] }: Shown): object {
   const createdAt = new Date(AT + at).toISOString();
   return {
-    ...{ id, text, createdAt, images, conversationId: "c_1", replyToId: null },
-    ...{ authorUsername: author, author: { username: author }, fromBot: author === "bot" },
+    id,
+    text,
+    createdAt,
+    images,
+    conversationId: "c_1",
+    replyToId: null,
+    authorUsername: author,
+    author: { username: author },
+    fromBot: author === "bot",
   };
 }
 

@@ -20,7 +20,12 @@ function setUp() {
     return account.hasCaused(event);
   };
   return {
-    ...{ client, platform, clock, account, requests, hasCaused },
+    client,
+    platform,
+    clock,
+    account,
+    requests,
+    hasCaused,
     comment: (username: string) => hasCaused(commentBy(username)),
     message: (username: string) => hasCaused(messageBy(username)),
   };

@@ -15,6 +15,7 @@ import {
 } from "../faces/router.ts";
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { ManualClock, TestPlatform } from "../faces/testing.ts";
+import { claimOf } from "../support/inbox-events.ts";
 
 export class FakeSteps implements StepRunner {
   outcome: StepEnd<unknown>["outcome"] = "made";
@@ -46,10 +47,7 @@ export function jobFor(
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const { event } = parsed;
-  const whole: Claim = {
-    ...{ id: event.id, type, lane: "lane", fence: 1, body: "", receivedAt: 0, crashes: 0 },
-    ...{ attempt: 1, source: "webhook", late: false, trace: undefined, ...claim },
-  };
+  const whole = claimOf({ id: event.id, type, ...claim });
   return {
     event,
     claim: whole,

@@ -38,7 +38,8 @@ test("a cron that is fired runs now, and its next moment stays", async () => {
   const [claim] = await inbox.claim(1, 30_000);
   expect(claim).toMatchObject({ type: "cron:daily", lane: "cron:daily", late: false });
   expect(JSON.parse(claim?.body ?? "").payload).toEqual({
-    ...{ name: "daily", dueAt: "2026-11-23T08:59:57.000Z" },
+    name: "daily",
+    dueAt: "2026-11-23T08:59:57.000Z",
   });
   expect(await crons.list()).toMatchObject([
     { last: { id: "cron:daily:2026-11-23T08:59:57Z", state: "pending", receivedAt: START } },

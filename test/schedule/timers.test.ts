@@ -95,7 +95,10 @@ describe("a timer", () => {
           setBy: { id: "evt_0001", type: "dm.message" },
           origin: "evt_0001",
         },
-        ...{ late: false, source: "poll", attempt: 1, count: 1 },
+        late: false,
+        source: "poll",
+        attempt: 1,
+        count: 1,
       },
     ]);
     const [event] = (await bot.inbox.list({ state: "done", type: "timer:tick" })).events;
@@ -210,7 +213,11 @@ test("two looks at one store make one event of each timer", async () => {
   const [claim] = await inbox.claim(1, 30_000);
   if (claim === undefined) throw new Error("nothing to claim");
   const timers = Array.from({ length: 500 }, (_, n) => ({
-    ...{ lane: "a", name: "tick", key: `${n}`, eventId: `timer:tick:${n}`, body: "{}" },
+    lane: "a",
+    name: "tick",
+    key: `${n}`,
+    eventId: `timer:tick:${n}`,
+    body: "{}",
     delayMs: 1_000 + n,
   }));
   await inbox.complete(claim, { states: [], timers, cancels: [] });

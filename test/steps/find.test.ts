@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Client } from "../faces/client.ts";
 import { RetryLater } from "../faces/errors.ts";
-import type { Claim } from "../faces/inbox.ts";
 import {
   commentStep,
   type Effect,
@@ -13,6 +12,7 @@ import {
   type Step,
 } from "../faces/steps.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { claimOf } from "../support/inbox-events.ts";
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");
 const { signal } = new AbortController();
@@ -116,10 +116,7 @@ function intent({
   };
 }
 
-const claim: Claim = {
-  ...{ id: "1", type: "dm.message", lane: "dm:c_1", body: "{}", source: "poll" as const },
-  ...{ attempt: 1, crashes: 0, fence: 1, late: false, receivedAt: 0, trace: undefined },
-};
+const claim = claimOf();
 
 /** Reconciles the step with the platform, as the first run after a crash does. */
 async function look<T>(
@@ -135,7 +132,10 @@ async function look<T>(
   };
   const clock = { now: () => startedAt };
   return await reconcile(search, open, {
-    ...{ inbox, claim, clock, searchAgain },
+    inbox,
+    claim,
+    clock,
+    searchAgain,
     inFlightMs: search.inFlightMs,
   });
 }

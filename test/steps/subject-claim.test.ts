@@ -37,7 +37,8 @@ describe("one of several events of a subject answers", () => {
   test("of two kinds, the first", async () => {
     expect(await runOf(0).end(answer("comment"))).toMatchObject({ outcome: "made" });
     expect(await runOf(1).end(answer("mention"))).toEqual({
-      ...{ result: undefined, outcome: "elsewhere" },
+      result: undefined,
+      outcome: "elsewhere",
     });
     expect(await runOf(0).end(answer("comment"))).toMatchObject({ outcome: "recorded" });
     expect(texts()).toEqual(["comment reply/1"]);

@@ -1,5 +1,5 @@
 import { orderKey } from "../faces/events.ts";
-import type { NewEvent } from "../faces/inbox.ts";
+import type { Claim, NewEvent } from "../faces/inbox.ts";
 
 export function message(id: string, conversation = "c1"): NewEvent {
   const from = { userId: "u_ada", username: "ada", name: "Ada" };
@@ -20,4 +20,22 @@ export function message(id: string, conversation = "c1"): NewEvent {
 
 export function messages(...ids: readonly string[]): NewEvent[] {
   return ids.map((id) => message(id));
+}
+
+/** Creates the claim of a message's first run. */
+export function claimOf(given: Partial<Claim> = {}): Claim {
+  return {
+    id: "1",
+    type: "dm.message",
+    lane: "dm:c_1",
+    body: "{}",
+    fence: 1,
+    crashes: 0,
+    attempt: 1,
+    source: "webhook",
+    late: false,
+    receivedAt: 0,
+    trace: undefined,
+    ...given,
+  };
 }
