@@ -23,7 +23,7 @@ import { MAX_WAIT_MS } from "./errors.ts";
 import type { LaneOption } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
-import type { LoopGuardOptions } from "./router/loops.ts";
+import type { LoopGuardOptions } from "./router/loop-guard.ts";
 
 /** Options for a bot. They override the environment. Durations are in ms. `S` is the type of a conversation's state. */
 export interface BotOptions<S = unknown> extends ConfigOverrides {

@@ -1,4 +1,3 @@
-import { ServiceBotError } from "../errors.ts";
 import { conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventOf, EventType, UnknownEvent } from "../events/types.ts";
 import type { SentByBot } from "./test-platform.ts";
@@ -17,15 +16,6 @@ export type EventFor<T extends string> = T extends EventType ? EventOf<T> : Unkn
 export function repliesTo(event: AnyEvent, sent: readonly SentByBot[]): readonly string[] {
   const target = targetOf(event);
   return sent.filter((one) => targetOfSent(one) === target).map(({ text }) => text);
-}
-
-export function notTaken(status: number, body: unknown): ServiceBotError {
-  const { error }: { error?: { code?: string; message?: string } } = { ...Object(body) };
-  const { code = "no code", message = "" } = { ...error };
-  return new ServiceBotError(
-    "NOT_READY",
-    `The bot responded to the delivery with ${status} ${code}: ${message}`,
-  );
 }
 
 function targetOf(event: AnyEvent): string | undefined {

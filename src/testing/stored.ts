@@ -1,7 +1,5 @@
-import { quoteValue, STRING } from "../core/kinds.ts";
+import { STRING } from "../core/kinds.ts";
 import type { OptionTable } from "../core/option-checks.ts";
-import { ServiceBotError } from "../errors.ts";
-import { foldUsername } from "../events/lane.ts";
 
 /** A timer that a handler set with `ctx.later`. */
 export interface ScheduledTimer {
@@ -69,22 +67,4 @@ export async function scheduledTimers(
     after = next;
   } while (after !== undefined);
   return found;
-}
-
-/** The newest message of each user. Its event identifies the conversation's lane. */
-export class Messages {
-  readonly #newest = new Map<string, string>();
-
-  add(username: string, event: string): void {
-    this.#newest.set(foldUsername(username), event);
-  }
-
-  async laneOf(username: string, inbox: StoredEffects): Promise<string> {
-    const event = this.#newest.get(foldUsername(username.replace(/^@/, "")));
-    if (event !== undefined) return (await inbox.show(event)).lane;
-    throw new ServiceBotError(
-      "INVALID_OPTION",
-      `${quoteValue(username)} has sent no message, so there is no conversation.`,
-    );
-  }
 }

@@ -1,25 +1,22 @@
 import { STRING } from "../core/kinds.ts";
-import { copyFields, readOptions, requireKind } from "../core/option-checks.ts";
+import { readOptions, requireKind } from "../core/option-checks.ts";
 import { readWhen, type When } from "../core/span.ts";
 import { hasCode, ServiceBotError, tryRead } from "../errors.ts";
-import { actorOf, conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventType, UnknownEvent } from "../events/types.ts";
+import { Deliveries } from "./deliveries.ts";
 import {
   DELIVER_OPTIONS,
   type DeliverOptions,
   type DeliveryAnswer,
-  SECRET,
-  signedDelivery,
   type TestEvent,
 } from "./delivery.ts";
-import { type EventFor, type Exchange, notTaken, repliesTo } from "./exchange.ts";
+import { type EventFor, type Exchange, repliesTo } from "./exchange.ts";
 import type { FailedRun, Failures, ObservableBot } from "./failures.ts";
 import { IdleWait } from "./idle-wait.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import type { RefuseOptions } from "./refusals.ts";
 import { ACT_OPTIONS, type ActOptions, DEFAULT_PERSON, PAYLOAD } from "./scene.ts";
 import {
-  Messages,
   type ScheduledTimer,
   STATE_OF,
   type StateOf,
@@ -61,8 +58,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   readonly clock: ManualClock;
   readonly #platform: TestPlatform;
   readonly #failures: Failures;
-  readonly #messages = new Messages();
-  #events = 0;
+  readonly #deliveries: Deliveries;
   #isClosed = false;
 
   constructor({ bot, clock, platform, failures }: TestBotParts<B>) {
@@ -70,6 +66,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     this.clock = clock;
     this.#platform = platform;
     this.#failures = failures;
+    this.#deliveries = new Deliveries(bot, clock);
   }
 
   /** Messages, comments and posts that the bot wrote, in order. */
@@ -102,7 +99,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    */
   async state(of: StateOf = {}): Promise<unknown> {
     const { inbox } = this.bot;
-    const key = typeof of === "string" ? of : await this.#laneOf(of);
+    const key = typeof of === "string" ? of : await this.#deliveries.laneOf(readFrom(of));
     const stored = await inbox.state(key);
     return stored && JSON.parse(stored.value);
   }
@@ -219,7 +216,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     this.#requireOpen();
     requireKind("type", type, STRING);
     requireKind("payload", payload, PAYLOAD);
-    const event = this.#complete<T>({ type, payload });
+    const event = this.#deliveries.complete<T>({ type, payload });
     this.#happen(event);
     return await this.#exchange<T>([event], event as EventFor<T>);
   }
@@ -238,9 +235,9 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     const delivery = readOptions(options, DELIVER_OPTIONS);
     const isList = tryRead(() => Array.isArray(events)) === true;
     const given = isList ? (events as readonly TestEvent<T>[]) : [events as TestEvent<T>];
-    const list = given.map((event) => this.#complete(event));
+    const list = given.map((event) => this.#deliveries.complete(event));
     for (const event of list) this.#happen(event);
-    return await this.#send(list, delivery);
+    return await this.#deliveries.send(list, delivery);
   }
 
   /**
@@ -276,11 +273,6 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     }
   }
 
-  async #laneOf(of: Exclude<StateOf, string>): Promise<string> {
-    const { from = DEFAULT_PERSON } = readOptions(of, STATE_OF, "of.");
-    return await this.#messages.laneOf(from, this.bot.inbox);
-  }
-
   async #say<T extends EventType>(
     type: T,
     text: string,
@@ -296,12 +288,9 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     text?: string,
   ): Promise<Exchange<T>> {
     this.#requireOpen();
-    const act = {
-      ...readOptions(options, ACT_OPTIONS),
-      type,
-      ...(text === undefined ? {} : { text }),
-    };
-    const events = this.#platform.act(act, () => this.#nextId());
+    const act = readOptions(options, ACT_OPTIONS);
+    const typed = text === undefined ? { ...act, type } : { ...act, type, text };
+    const events = this.#platform.act(typed, () => this.#deliveries.nextId());
     // The platform creates an event of the action's type, or refuses the action.
     const event = events.find((one) => one.type === type);
     return await this.#exchange<T>(events, event as EventFor<T>);
@@ -312,40 +301,17 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     event: EventFor<T>,
   ): Promise<Exchange<T>> {
     const before = this.sent.length;
-    await this.#failures.during(async () => {
-      const { status, body } = await this.#send(events);
-      if (status !== 200) throw notTaken(status, body);
-    });
+    await this.#failures.during(() => this.#deliveries.handle(events));
     return { event, replies: repliesTo(event, this.sent.slice(before)) };
-  }
-
-  async #send(events: readonly AnyEvent[], options: DeliverOptions = {}): Promise<DeliveryAnswer> {
-    for (const event of events) {
-      const from = conversationOf(event) && actorOf(event);
-      if (from !== undefined) this.#messages.add(from, event.id);
-    }
-    const { secret = SECRET, timestamp = this.clock.now() / 1000 } = options;
-    const response = await this.bot.handle(signedDelivery(events, { secret, timestamp }));
-    await this.bot.idle();
-    return { status: response.status, body: await response.json() };
-  }
-
-  /** @throws {ServiceBotError} INVALID_OPTION if the event is not an object, or is not JSON */
-  #complete<T extends string>(forged: TestEvent<T>): UnknownEvent {
-    const given = copyFields("event", forged);
-    const createdAt = new Date(this.clock.now()).toISOString();
-    // Deliver the event unchanged, because a test may forge it.
-    const event = given as Partial<UnknownEvent> & Pick<UnknownEvent, "type" | "payload">;
-    return { id: this.#nextId(), createdAt, ...event };
-  }
-
-  #nextId(): string {
-    this.#events += 1;
-    return `evt_test_${String(this.#events).padStart(6, "0")}`;
   }
 
   #requireOpen(): void {
     if (!this.#isClosed) return;
     throw new ServiceBotError("NOT_STARTED", "The bot under test is closed. Start a new one.");
   }
+}
+
+function readFrom(of: Exclude<StateOf, string>): string {
+  const { from = DEFAULT_PERSON } = readOptions(of, STATE_OF, "of.");
+  return from;
 }

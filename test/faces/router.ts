@@ -10,7 +10,7 @@ export type {
   WithState,
 } from "../../src/router/handler.ts";
 export { type EventHandling, Handlers } from "../../src/router/handling.ts";
-export { LoopGuard, type LoopGuardOptions, OwnAccount } from "../../src/router/loops.ts";
+export { LoopGuard, type LoopGuardOptions } from "../../src/router/loop-guard.ts";
 export {
   type CommandContext,
   commandPattern,
@@ -19,6 +19,7 @@ export {
   type TextPattern,
   withoutName,
 } from "../../src/router/matching.ts";
+export { OwnAccount } from "../../src/router/own-account.ts";
 export { ContextTasks, contextCall, PendingTasks } from "../../src/router/pending-tasks.ts";
 export { Router, routesOf } from "../../src/router/router.ts";
 export { createContext } from "../../src/router/run-context.ts";
