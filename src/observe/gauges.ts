@@ -6,6 +6,7 @@ import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Poller } from "../poller/poller.ts";
 import { inboxMeasures } from "./inbox-status.ts";
+import { loopGuardMeasures, requestMeasures } from "./limits-status.ts";
 import type { Measure } from "./measure.ts";
 import {
   type BotStatus,
@@ -27,9 +28,9 @@ export interface GaugeSources extends Omit<StatusSources, "isReady"> {
 /** Time limit for the store, in ms. Prometheus aborts a scrape after ten seconds, and other scrapers abort sooner. */
 const STORE_TIMEOUT_MS = 2_000;
 
-/** A report of one scrape. */
 interface Scrape {
   readonly status: BotStatus;
+  readonly sources: GaugeSources;
   readonly disk: InboxMeasures["disk"];
 }
 
@@ -93,7 +94,7 @@ export class Gauges {
     const isReady = this.#sources.isStarted() && sample !== undefined;
     const status = statusOf(this.#sources, isReady, sample);
     for (const { row, gauge } of this.#gauges) {
-      const value = row.read({ status, disk: sample?.measures?.disk });
+      const value = row.read({ status, sources: this.#sources, disk: sample?.measures?.disk });
       if (typeof value === "number") gauge.set(value);
       else if (row.label !== undefined) {
         for (const [key, one] of Object.entries(value ?? {})) gauge.set({ [row.label]: key }, one);
@@ -102,115 +103,87 @@ export class Gauges {
   }
 }
 
-function rowsOf(sources: GaugeSources): Row[] {
-  const { poller, inbox, client } = sources;
+function rowsOf({ poller, inbox, client }: GaugeSources): Row[] {
   return [
-    ...botRows(sources),
+    ...botRows,
     ...rowsIn("inbox", inboxMeasures),
     ...rowsIn("store", storeMeasures),
-    ...(poller === undefined ? [] : logRows(sources, poller)),
-    ...(client.requests === undefined ? [] : rowsIn("requests", budgetMeasures)),
+    ...rowsIn("loopGuard", loopGuardMeasures),
+    ...(poller === undefined ? [] : logRows),
+    ...(client.requests === undefined ? [] : rowsIn("requests", requestMeasures)),
     ...(inbox.capabilities.guardsDisk ? [...fileRows, ...rowsIn("store", diskMeasures)] : []),
   ];
 }
 
-function botRows(sources: GaugeSources): Row[] {
-  const { inbox, dispatcher } = sources;
-  const one = inbox.shared === undefined ? 1 : Number.NaN;
-  return [
-    {
-      name: "ready",
-      help: "1 while /readyz returns 200.",
-      read: ({ status }) => Number(status.ready),
-    },
-    {
-      name: "handlers_running",
-      help: "Lanes being handled now.",
-      read: () => dispatcher.running,
-    },
-    {
-      name: "handlers_limit",
-      help: "Limit on lanes handled at once.",
-      read: () => sources.config.concurrency,
-    },
-    {
-      name: "loop_guard_holding",
-      help: "Conversations and posts in which the loop guard held back an event within its last window.",
-      read: ({ status }) => status.loopGuard?.holding ?? 0,
-    },
-    {
-      name: "last_delivery_timestamp_seconds",
-      help: "Time of the last stored delivery, on any instance; 0 if none.",
-      read: ({ status }) => (status.lastDeliveryAt ?? 0) / 1000,
-    },
-    {
-      name: "instances",
-      help: "Live instances.",
-      read: ({ status }) => status.instances?.list.length ?? one,
-    },
-    {
-      name: "clock_skew_seconds",
-      help: "How far this machine's clock is ahead of the platform's Date header.",
-      read: ({ status }) => (status.platform.clockSkewMs ?? Number.NaN) / 1000,
-    },
-    {
-      name: "mode",
-      help: "1 for the current mode.",
-      label: "mode",
-      read: ({ status }) => ({ auditing: 0, polling: 0, webhook: 0, [status.mode]: 1 }),
-    },
-  ];
-}
-
-function logRows(
-  { startedAt, config, inbox }: GaugeSources,
-  poller: NonNullable<GaugeSources["poller"]>,
-): Row[] {
-  const leads = () => (poller.leads ? 1 : 0);
-  return [
-    {
-      name: "log_lag_seconds",
-      help: "Time since the last complete read of the event log, or since startup if none.",
-      read: ({ status: { at, log } }) => (log?.lagMs ?? Math.max(0, at - startedAt)) / 1000,
-    },
-    {
-      name: "log_interval_seconds",
-      help: "Interval between reads in the current mode.",
-      read: ({ status }) =>
-        (status.mode === "polling" ? config.pollIntervalMs : config.auditIntervalMs) / 1000,
-    },
-    {
-      name: "log_readers",
-      help: "Instances that read the event log: 1 or 0.",
-      read({ status: { instances } }) {
-        if (inbox.shared === undefined) return leads();
-        if (instances === undefined) return Number.NaN;
-        return instances.poller?.holder === undefined ? 0 : 1;
-      },
-    },
-    {
-      name: "log_reader",
-      help: "1 if this instance reads the event log.",
-      read: leads,
-    },
-  ];
-}
-
-const budgetMeasures: readonly Measure<BotStatus["requests"]>[] = [
+const botRows: readonly Row[] = [
   {
-    name: "request_budget_limit",
-    help: "This instance's share of the requests per minute.",
-    read: (requests) => requests?.perMinute ?? 0,
+    name: "ready",
+    help: "1 while /readyz returns 200.",
+    read: ({ status }) => Number(status.ready),
   },
   {
-    name: "request_budget_left",
-    help: "Requests that this instance may send now.",
-    read: (requests) => requests?.left ?? 0,
+    name: "handlers_running",
+    help: "Lanes being handled now.",
+    read: ({ sources }) => sources.dispatcher.running,
   },
   {
-    name: "request_budget_waiting",
-    help: "This instance's requests waiting for the budget.",
-    read: (requests) => requests?.waiting ?? 0,
+    name: "handlers_limit",
+    help: "Limit on lanes handled at once.",
+    read: ({ sources }) => sources.config.concurrency,
+  },
+  {
+    name: "last_delivery_timestamp_seconds",
+    help: "Time of the last stored delivery, on any instance; 0 if none.",
+    read: ({ status }) => (status.lastDeliveryAt ?? 0) / 1000,
+  },
+  {
+    name: "instances",
+    help: "Live instances.",
+    read: ({ status, sources }) =>
+      sources.inbox.shared === undefined ? 1 : (status.instances?.list.length ?? Number.NaN),
+  },
+  {
+    name: "clock_skew_seconds",
+    help: "How far this machine's clock is ahead of the platform's Date header.",
+    read: ({ status }) => (status.platform.clockSkewMs ?? Number.NaN) / 1000,
+  },
+  {
+    name: "mode",
+    help: "1 for the current mode.",
+    label: "mode",
+    read: ({ status }) => ({ auditing: 0, polling: 0, webhook: 0, [status.mode]: 1 }),
+  },
+];
+
+const leads = ({ poller }: GaugeSources) => Number(poller?.leads === true);
+
+/** Gauges of a bot that reads the event log. */
+const logRows: readonly Row[] = [
+  {
+    name: "log_lag_seconds",
+    help: "Time since the last complete read of the event log, or since startup if none.",
+    read: ({ status: { at, log }, sources }) =>
+      (log?.lagMs ?? Math.max(0, at - sources.startedAt)) / 1000,
+  },
+  {
+    name: "log_interval_seconds",
+    help: "Interval between reads in the current mode.",
+    read: ({ status, sources: { config } }) =>
+      (status.mode === "polling" ? config.pollIntervalMs : config.auditIntervalMs) / 1000,
+  },
+  {
+    name: "log_readers",
+    help: "Instances that read the event log: 1 or 0.",
+    read({ status: { instances }, sources }) {
+      if (sources.inbox.shared === undefined) return leads(sources);
+      if (instances === undefined) return Number.NaN;
+      return Number(instances.poller?.holder !== undefined);
+    },
+  },
+  {
+    name: "log_reader",
+    help: "1 if this instance reads the event log.",
+    read: ({ sources }) => leads(sources),
   },
 ];
 
@@ -218,7 +191,7 @@ const fileRows: readonly Row[] = [
   {
     name: "store_file_lost",
     help: "1 while the inbox's files are not at their paths, so the bot stores nothing.",
-    read: ({ status }) => (status.inboxProblem === undefined ? 0 : 1),
+    read: ({ status }) => Number(status.inboxProblem !== undefined),
   },
   {
     name: "store_size_bytes",

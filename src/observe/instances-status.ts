@@ -45,11 +45,11 @@ export function instancesStatusOf(self: string, report: SharedReport, at: number
   const { instances, poller, endedLastMinute } = report;
   return {
     self,
-    list: instances.map(({ id, host, pid, version, ...ago }) => ({
-      ...{ id, host, pid, version },
-      startedAt: at - ago.startedMsAgo,
-      seenAt: at - ago.seenMsAgo,
-      lastDeliveryAt: ago.deliveredMsAgo === undefined ? undefined : at - ago.deliveredMsAgo,
+    list: instances.map(({ startedMsAgo, seenMsAgo, deliveredMsAgo, ...instance }) => ({
+      ...instance,
+      startedAt: at - startedMsAgo,
+      seenAt: at - seenMsAgo,
+      lastDeliveryAt: deliveredMsAgo === undefined ? undefined : at - deliveredMsAgo,
     })),
     poller: poller && {
       holder: poller.holder,

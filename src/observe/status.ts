@@ -15,6 +15,7 @@ import type { Receiver } from "../receiver/receive.ts";
 import { type CredentialsStatus, credentialsOf } from "./credentials.ts";
 import { type InboxStatus, inboxStatusOf } from "./inbox-status.ts";
 import { type InstancesStatus, instancesStatusOf } from "./instances-status.ts";
+import type { LoopGuardStatus } from "./limits-status.ts";
 import { type LogStatus, logStatusOf } from "./log-status.ts";
 import { diskStatusOf, type StoreHealth, type StoreStatus } from "./store-health.ts";
 import { type WebhookStatus, webhookStateOf } from "./webhook-status.ts";
@@ -70,12 +71,6 @@ export interface BotStatus {
   readonly credentials: CredentialsStatus;
 }
 
-/** The loop guard of this instance. */
-export interface LoopGuardStatus {
-  /** Number of conversations and posts in which the guard held back an event within its last window. */
-  readonly holding: number;
-}
-
 /** The platform's API, as this instance sees it. */
 export interface PlatformStatus {
   /** Requests that this instance holds back now. Empty if it would send any request. */
@@ -112,7 +107,7 @@ export interface StatusSources {
   readonly poller: Pick<Poller, "status"> | undefined;
   readonly inbox: Pick<Inbox, "measure" | "shared" | "problem">;
   readonly client: Pick<Client, "requests" | "circuits" | "platformNow">;
-  readonly loopGuard: { readonly holding: number } | undefined;
+  readonly loopGuard: LoopGuardStatus | undefined;
   readonly storeHealth: Pick<StoreHealth, "failure">;
   readonly config: Pick<
     Config,
