@@ -1,15 +1,39 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { sign } from "../faces/signature.ts";
-import { batchOf, bodyOf, delivery, follow, now, secret, type TestRequest } from "./support.ts";
+import {
+  batchOf,
+  bodyOf,
+  delivery,
+  follow,
+  now,
+  secret,
+  type TestAnswer,
+  type TestRequest,
+} from "./support.ts";
 
 /** The test bot's MAX_BODY_BYTES. */
-const MEBIBYTE = 1_048_576;
+export const MEBIBYTE = 1_048_576;
 
 /**
  * A request and its expected response. The response is a status and an error code, or the numbers of stored and known
  * events. Requests that no client would send are given as bytes. Node itself responds with just a status.
  */
 export type Row<R = TestRequest | Buffer> = readonly [name: string, request: R, answer: string];
+
+interface AnswerBody {
+  readonly error?: { readonly code: string };
+  readonly stored?: number;
+  readonly duplicates?: number;
+}
+
+/** Describes a response as in a {@link Row}. */
+export function sum({ status, text }: TestAnswer): string {
+  if (Number.isNaN(status)) return "closed";
+  if (text === "") return String(status);
+  const { error, stored, duplicates }: AnswerBody = JSON.parse(text);
+  if (error !== undefined) return `${status} ${error.code}`;
+  return `${status} ${stored} new${duplicates === 0 ? "" : `, ${duplicates} known`}`;
+}
 
 const body = batchOf("good");
 const good = sign(body, secret, now);
@@ -65,6 +89,7 @@ export const signatures: readonly Row[] = [
   ["t of 15 digits", signed(sign(body, secret, 999_999_999_999_999)), "400 SIGNATURE_STALE"],
   ["t in milliseconds", signed(sign(body, secret, now * 1000)), "400 SIGNATURE_STALE"],
   ["t = 0", signed(sign(body, secret, 0)), "400 SIGNATURE_STALE"],
+  ["t 300 s old", signed(sign(batchOf("old"), secret, now - 300), "old"), "200 1 new"],
   ["t 301 s old", signed(sign(body, secret, now - 301)), "400 SIGNATURE_STALE"],
   ["t 301 s ahead", signed(sign(body, secret, now + 301)), "400 SIGNATURE_STALE"],
   ["t as NaN", signed(`t=NaN,v1=${hex}`), "400 SIGNATURE_MALFORMED"],
@@ -149,6 +174,7 @@ export const shapes: readonly Row[] = [
 
 export const batches: readonly Row[] = [
   ["no event", events(), "200 0 new"],
+  ["new fields beside events", delivery('{"events":[],"page":2}'), "200 0 new"],
   ["two lists of events", delivery('{"events":5,"events":[]}'), "200 0 new"],
   [
     "one broken event in a good batch",

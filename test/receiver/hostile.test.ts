@@ -10,6 +10,7 @@ import {
   batches,
   encodings,
   endless,
+  MEBIBYTE,
   methods,
   one,
   paths,
@@ -17,6 +18,7 @@ import {
   shapes,
   signatures,
   sizes,
+  sum,
 } from "./hostile-requests.ts";
 import {
   apiKey,
@@ -45,7 +47,7 @@ beforeAll(async () => {
     databaseUrl: "file::memory:",
     delivery: "webhook",
     port: 0,
-    maxBodyBytes: 1_048_576,
+    maxBodyBytes: MEBIBYTE,
     clock: new ManualClock(now * 1000),
     logger: log.log,
     fetch: async () => Response.json({ username: "bot" }),
@@ -81,20 +83,6 @@ async function say(url: string, bytes: Buffer, ends: boolean): Promise<TestAnswe
   // A chunked body with only the last chunk is empty.
   const text = rest === "0" ? "" : rest;
   return { status: Number(head.split(" ")[1]), headers: { all }, text };
-}
-
-interface AnswerBody {
-  readonly error?: { readonly code: string };
-  readonly stored?: number;
-  readonly duplicates?: number;
-}
-
-function sum({ status, text }: TestAnswer): string {
-  if (Number.isNaN(status)) return "closed";
-  if (text === "") return String(status);
-  const { error, stored, duplicates }: AnswerBody = JSON.parse(text);
-  if (error !== undefined) return `${status} ${error.code}`;
-  return `${status} ${stored} new${duplicates === 0 ? "" : `, ${duplicates} known`}`;
 }
 
 async function ask(url: string, request: TestRequest | Buffer, ends = true): Promise<string> {
