@@ -5,7 +5,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { onTestFinished } from "vitest";
-import { Client, type ClientOptions } from "../faces/client.ts";
+import { type CallOptions, Client, type ClientOptions } from "../faces/client.ts";
 import { type ChannelMessages, type Listeners, subscribe } from "../faces/observe.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
@@ -23,6 +23,27 @@ export interface Api {
   readonly calls: readonly Call[];
   readonly client: Client;
 }
+
+type Operation = (client: Client, options?: CallOptions) => PromiseLike<unknown>;
+
+/** Every operation in section 4 of the platform document, by its method and path template. The id is `id_1`. */
+export const operations: Readonly<Record<string, Operation>> = {
+  "GET /me": (client, options) => client.me(options),
+  "GET /feed": (client, options) => client.feed(options),
+  "GET /search": (client, options) => client.search({ text: "hi" }, options),
+  "GET /events": (client, options) => client.events({}, options),
+  "GET /users/{name}": (client, options) => client.users.get("id_1", options),
+  "GET /posts/{id}": (client, options) => client.posts.get("id_1", options),
+  "GET /posts/{id}/comments": (client, options) => client.posts.comments("id_1", options),
+  "GET /dm/conversations": (client, options) => client.dms.conversations(options),
+  "GET /dm/conversations/{id}/messages": (client, options) => client.dms.messages("id_1", options),
+  "POST /uploads": (client, options) => client.upload("https://images.example/a.png", options),
+  "POST /posts": (client, options) => client.posts.create({ text: "hi" }, options),
+  "POST /posts/{id}/comments": (client, options) =>
+    client.posts.comment("id_1", { text: "hi" }, options),
+  "POST /dm/conversations/{id}/messages": (client, options) =>
+    client.dms.send("id_1", { text: "hi" }, options),
+};
 
 export type Responder = (response: ServerResponse, request: IncomingMessage) => void;
 

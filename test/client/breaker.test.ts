@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Client, NetworkError, outageOf } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
-import { messagesOf, rejection } from "./api.ts";
+import { messagesOf, operations, rejection } from "./api.ts";
 
 type Respond = (method: string, path: string) => Response | Promise<Response>;
 
@@ -214,22 +214,6 @@ describe("an operation that is away while others are answered", () => {
 });
 
 describe("each of the 13 operations has its own circuits", () => {
-  const operations: Readonly<Record<string, (client: Client) => PromiseLike<unknown>>> = {
-    "GET /me": (client) => client.me(),
-    "GET /feed": (client) => client.feed(),
-    "GET /search": (client) => client.search({ text: "a" }),
-    "GET /events": (client) => client.events(),
-    "GET /users/{name}": (client) => client.users.get("ada"),
-    "GET /posts/{id}": (client) => client.posts.get("p_1"),
-    "GET /posts/{id}/comments": (client) => client.posts.comments("p_1"),
-    "GET /dm/conversations": (client) => client.dms.conversations(),
-    "GET /dm/conversations/{id}/messages": (client) => client.dms.messages("c_1"),
-    "POST /uploads": (client) => client.upload("https://images.example/a.png"),
-    "POST /posts": (client) => client.posts.create({ text: "a" }),
-    "POST /posts/{id}/comments": (client) => client.posts.comment("p_1", { text: "a" }),
-    "POST /dm/conversations/{id}/messages": (client) => client.dms.send("c_1", { text: "a" }),
-  };
-
   test.each(Object.keys(operations))(
     "a quota of %s that is used up holds back nothing else",
     async (exhausted) => {

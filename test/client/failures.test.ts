@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { ApiError, Client, NetworkError } from "../faces/client.ts";
-import { ServiceBotError } from "../faces/errors.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { unreadable } from "../support/unreadable.ts";
@@ -399,11 +398,6 @@ describe("the deadline", () => {
     expect(await request).toMatchObject({ code: "API_ERROR", status: 503 });
   });
 
-  test("leaves a request alone that is in time", async () => {
-    const { client } = await serve(json(200, { username: "bot" }), { timeoutMs: 10_000 });
-    expect(await client.me()).toEqual({ username: "bot" });
-  });
-
   test("follows the clock that the client was given", async () => {
     const clock = new ManualClock();
     const asked = Promise.withResolvers<void>();
@@ -429,36 +423,6 @@ describe("the deadline", () => {
       new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, timeoutMs: 5 })
         .longestCallMs,
     ).toBe(5);
-  });
-});
-
-describe("a signal", () => {
-  test("ends a request that is under way, with its own reason", async () => {
-    const asked = Promise.withResolvers<void>();
-    const { client } = await serve(() => asked.resolve());
-    const stop = new AbortController();
-    const request = rejection(client.me({ signal: stop.signal }));
-    await asked.promise;
-    const reason = new ServiceBotError("LEASE_LOST", "somebody else has it");
-    stop.abort(reason);
-    expect(await request).toBe(reason);
-  });
-
-  test("that has aborted before lets nothing out", async () => {
-    const { client, calls } = await serve(json(200, {}));
-    const reason = new Error("too late");
-    const signal = AbortSignal.abort(reason);
-    expect(await rejection(client.dms.send("c_1", { text: "hi" }, { signal }))).toBe(reason);
-    expect(await rejection(client.dms.messages("c_1", { signal }))).toBe(reason);
-    expect(await rejection(client.posts.comments("p_1", { signal }))).toBe(reason);
-    expect(await rejection(client.posts.comment("p_1", { text: "hi" }, { signal }))).toBe(reason);
-    expect(await rejection(client.events({}, { signal }))).toBe(reason);
-    expect(calls).toEqual([]);
-  });
-
-  test("that never aborts changes nothing", async () => {
-    const { client } = await serve(json(200, { username: "bot" }));
-    expect(await client.me({ signal: new AbortController().signal })).toEqual({ username: "bot" });
   });
 });
 

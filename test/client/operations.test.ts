@@ -1,9 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { ImageInput } from "../faces/client.ts";
-import { image, kinds } from "../platform/support/images.ts";
+import { describe, expect, test } from "vitest";
+import { image } from "../platform/support/images.ts";
 import { act } from "../platform/support/platform.ts";
 import { world } from "./platform.ts";
 
@@ -78,41 +74,6 @@ describe("each operation of section 4, against the local platform", () => {
     for await (const { text } of client.dms.messages("c_2", { limit: 2 })) texts.push(text);
     expect(texts.slice(0, 4)).toEqual(["4", "3", "2", "1"]);
     expect(texts).toHaveLength(5);
-  });
-});
-
-describe("POST /uploads", () => {
-  const whole = { key: expect.any(String), width: 9, height: 7 };
-
-  test.each(kinds)("takes a real %s", async (kind) => {
-    const { client } = await world();
-    const bytes = await image(kind);
-    const uploaded = { ...whole, bytes: bytes.length };
-    expect(await client.upload(bytes)).toMatchObject(uploaded);
-  });
-
-  test("takes an address", async () => {
-    const { client } = await world();
-    expect(await client.upload("https://images.example/a.png")).toMatchObject(whole);
-  });
-
-  test("takes a path; the kind is detected from the bytes, even for a PNG named .jpg", async () => {
-    const { client } = await world();
-    const folder = await mkdtemp(join(tmpdir(), "upload-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const path = join(folder, "picture.jpg");
-    await writeFile(path, await image("png"));
-    expect(await client.upload({ path })).toMatchObject(whole);
-    expect(await client.upload(path)).toMatchObject(whole);
-  });
-
-  test.each<[string, (bytes: Buffer<ArrayBuffer>) => ImageInput]>([
-    ["a Uint8Array", (bytes) => new Uint8Array(bytes)],
-    ["an ArrayBuffer", (bytes) => new Uint8Array(bytes).buffer],
-    ["a Blob", (bytes) => new Blob([bytes])],
-  ])("takes %s", async (_name, give) => {
-    const { client } = await world();
-    expect(await client.upload(give(await image()))).toMatchObject(whole);
   });
 });
 

@@ -7,12 +7,6 @@ const page = { items: [], nextCursor: null };
 const sent = { id: "m_1", conversationId: "c_1", createdAt: "2026-01-02T03:04:05.678Z" };
 
 describe("each method is one request of section 4", () => {
-  test("me", async () => {
-    const { client, calls } = await serve(json(200, { username: "bot" }));
-    await client.me();
-    expect(calls).toMatchObject([{ method: "GET", url: "/api/v1/me", body: "" }]);
-  });
-
   test("events", async () => {
     const { client, calls } = await serve(json(200, { events: [], cursor: "5" }));
     await client.events({ since: "5", limit: 50 });
@@ -44,12 +38,6 @@ describe("each method is one request of section 4", () => {
     expect(JSON.parse(calls[0]?.body ?? "")).toEqual(outgoing);
   });
 
-  test("posts.comments", async () => {
-    const { client, calls } = await serve(json(200, page));
-    await client.posts.comments("p_1", { limit: 50 });
-    expect(calls).toMatchObject([{ method: "GET", url: "/api/v1/posts/p_1/comments?limit=50" }]);
-  });
-
   test("posts.comment", async () => {
     const { client, calls } = await serve(json(201, { id: "k_1" }));
     expect(await client.posts.comment("p_1", { text: "nice" })).toEqual({ id: "k_1" });
@@ -70,12 +58,6 @@ describe("each method is one request of section 4", () => {
         expect(decodeURIComponent(part ?? "")).toBe(conversationId);
       }),
     );
-  });
-
-  test("slashes at the end of the base address do not double", async () => {
-    const { url, calls } = await serve(json(200, {}));
-    await new Client({ baseUrl: `${url}//`, apiKey }).me();
-    expect(calls[0]?.url).toBe("/api/v1/me");
   });
 });
 
@@ -120,7 +102,7 @@ describe("the channel of requests", () => {
   });
 });
 
-test.each(["", ".", ".."])("an id %j is refused before anything is sent", async (id) => {
+test.each(["", ".", "..", "\ud800"])("an id %j is refused before anything is sent", async (id) => {
   const sent: string[] = [];
   const fetch = async (url: string) => {
     sent.push(url);

@@ -127,7 +127,6 @@ describe("a write is tried again", () => {
   test.each<[string, Responder]>([
     ["429", status(429)],
     ["429 with a gateway's page", page(429)],
-    ["503 with a code of section 7", json(503, { code: "VALIDATION", message: "not now" })],
     ["503 with a newer code and Retry-After", overloaded],
   ])("when the answer was %s: nothing has happened", async (_name, answer) => {
     const { write, calls } = await scene([answer]);
@@ -144,16 +143,6 @@ describe("a write is tried again", () => {
       status(code),
     ]),
     ["a gateway answered with 503 and a page", page(503)],
-    ["a gateway answered with 503, a page and Retry-After", page(503, { "retry-after": "1" })],
-    ["a gateway answered with 503 and a word", text(503, "upstream connect error")],
-    ["a gateway answered with 503 and JSON", json(503, { message: "Service Unavailable" })],
-    ["a gateway answered with 503 and a word as code", json(503, { code: "unavailable" })],
-    ["a gateway answered with 503 and capitals", json(503, { error: "SERVICE_UNAVAILABLE" })],
-    ["a gateway answered with 503 and a code", json(503, { error: { code: "UPSTREAM_DOWN" } })],
-    ["a gateway answered with 503 and capitals as text", text(503, "UNAVAILABLE", later)],
-    ["the answer was 503 and a code of section 7 as text", text(503, "VALIDATION: not now")],
-    ["the answer was 503 with Retry-After and no code", json(503, { message: "busy" }, later)],
-    ["the answer was 503 with Retry-After and no body", text(503, "", { "retry-after": "1" })],
     ["the answer cannot be understood", (response) => response.end("{")],
   ])("but a write that may have happened is not retried: %s", async (_name, answer) => {
     const { write, calls, clock } = await scene([answer]);
