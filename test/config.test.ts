@@ -144,19 +144,15 @@ describe("defaults", () => {
     expect(loadConfig(env, {}, memoryBytes).maxBodyBytes).toBe(20_000_000);
   });
 
-  test("there is none for what only the portal knows", () => {
-    expect(errorOf({}).problems).toEqual([
-      expect.stringMatching(/^SERVICE_BASE_URL .*missing/),
-      expect.stringMatching(/^SERVICE_API_KEY .*missing/),
-      expect.stringMatching(/^SERVICE_WEBHOOK_SECRET .*missing/),
-    ]);
-  });
-
-  test("a required variable that is set to nothing is missing", () => {
-    for (const name of Object.keys(required)) {
-      expect(problemsOf({ [name]: "  " })).toEqual([expect.stringMatching(`^${name} .*missing`)]);
-    }
-  });
+  test.each([undefined, "", "  "])(
+    "there is none for what only the portal knows: %j",
+    (nothing) => {
+      const names = Object.keys(required);
+      expect(errorOf(Object.fromEntries(names.map((name) => [name, nothing]))).problems).toEqual(
+        names.map((name) => `${name} is missing`),
+      );
+    },
+  );
 });
 
 describe("each variable is read", () => {
@@ -328,10 +324,6 @@ describe("an invalid value is reported by the variable's name", () => {
     const named = error.problems.map((problem) => problem.split(" ", 1)[0]);
     expect(named.sort()).toEqual(Object.keys(bad).sort());
     for (const problem of error.problems) expect(error.message).toContain(problem);
-  });
-
-  test("a good configuration has no problem", () => {
-    expect(() => load()).not.toThrow();
   });
 });
 

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Bot, RetryLater } from "../src/index.ts";
-import { PassingTime } from "./support/passing-time.ts";
-import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
 import { API_KEY } from "./support/world/in-process.ts";
 import { dm, LogWorld } from "./support/world/log-world.ts";
 
@@ -258,64 +256,5 @@ describe("what /readyz costs", () => {
     expect(await told()).toBe(first[0]);
     await world.clock.advance(1);
     expect(await told()).toBe(new Date(START + 1_000).toISOString());
-  });
-
-  test("without the bot's token, the response is that of /readyz, with a remedy", async () => {
-    const bot = await world.start();
-    for (const token of ["", "for-tests-onlY", "for-tests-only-"]) {
-      const answer = await ask(bot, "?verbose", token);
-      expect(answer.status).toBe(200);
-      expect(await answer.json()).toEqual({
-        status: "ready",
-        verbose: expect.stringContaining("SERVICE_API_KEY"),
-      });
-    }
-    await bot.stop();
-    const stopped = await ask(bot, "?verbose", "");
-    expect(stopped.status).toBe(503);
-    expect(stopped.headers.get("retry-after")).toBe("5");
-    expect(await stopped.json()).toEqual({
-      error: { code: "NOT_READY", message: expect.any(String) },
-      verbose: expect.stringContaining("SERVICE_API_KEY"),
-    });
-  });
-});
-
-describe("on a platform", () => {
-  test("a bot that gets deliveries and then polls reports it over its port", async () => {
-    const time = new PassingTime();
-    const platform = await runPlatform({ clock: time.clock });
-    const texts = ["meet me at the old pier", "bring the lantern"];
-    const write = (text: string) =>
-      platform.control.act({ type: "dm.message", from: "ada", text }).conversationId ?? "";
-    const { bot } = await runBot(platform, (b) => void b.on("dm.message", () => undefined), {
-      clock: time.clock,
-      fetch: time.fetch,
-    });
-    write(texts[0] ?? "");
-    await platform.waitFor("delivery", ({ status }) => status === 200);
-    await bot.idle();
-    expect(await bot.status()).toMatchObject({
-      ready: true,
-      lastDeliveryAt: expect.any(Number),
-      inbox: { pending: 0, deadLetters: 0 },
-    });
-    platform.control.saveWebhook({ enabled: false });
-    const conversationId = write(texts[1] ?? "");
-    await time.until(() => bot.mode === "polling");
-    const authorization = `Bearer ${platform.apiKey}`;
-    const answer = await fetch(`${bot.url}/readyz?verbose`, { headers: { authorization } });
-    expect(answer.status).toBe(200);
-    const text = await answer.text();
-    expect(JSON.parse(text)).toMatchObject({
-      mode: "polling",
-      modeReason: expect.stringContaining("did not arrive by webhook"),
-      log: { lastPollError: null, readToEndAt: expect.stringMatching(/^20.*Z$/) },
-    });
-    const { apiKey, webhookSecret } = botOptions(platform);
-    for (const hidden of [apiKey, webhookSecret, conversationId, ...texts]) {
-      expect(hidden).toBeTruthy();
-      expect(text).not.toContain(hidden);
-    }
   });
 });

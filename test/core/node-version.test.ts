@@ -30,10 +30,6 @@ describe("Node", () => {
     },
   );
 
-  test("this one is new enough", () => {
-    expect(() => requireNode()).not.toThrow();
-  });
-
   test("one without the newer functions of Node reaches the refusal of a start", async () => {
     const bot = new URL("../../src/index.ts", import.meta.url).href;
     const program = `

@@ -199,23 +199,6 @@ describe("a round", () => {
     await undated.read("cursor", signal);
     expect(await inbox.cursor(CURSOR)).toBe("1");
   });
-
-  test("resumes after its last stored page", async () => {
-    for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - 2 * MINUTE);
-    const reader = await open();
-    const put = inbox.put.bind(inbox);
-    let calls = 0;
-    inbox.put = (...batch) => {
-      calls += 1;
-      return calls === 2 ? Promise.reject(new Error("disk full")) : put(...batch);
-    };
-    await expect(reader.read("cursor", signal)).rejects.toThrow("disk full");
-    expect(await inbox.cursor(CURSOR)).toBe("50");
-    log.requests.length = 0;
-    await reader.read("cursor", signal);
-    expect(log.requests[0]).toBe("50");
-    expect(await pending()).toBe(120);
-  });
 });
 
 describe("the stored cursor", () => {
@@ -240,6 +223,53 @@ describe("the stored cursor", () => {
     log.add("1", "dm.message", clock.now() - MINUTE + 1);
     expect(await reader.read("head", signal)).toEqual([]);
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "1" }]);
+  });
+
+  test("is not moved by a late read from the head past the events before the head", async () => {
+    const reader = await open();
+    log.add("10");
+    await reader.read("cursor", signal);
+    log.add("11");
+    await clock.advance(50_000);
+    log.add("9", "dm.message", clock.now() - 50_001);
+    // The API was down. By now, events after the head are old, and events before it have not been reread.
+    await clock.advance(20_000);
+    await reader.read("head", signal);
+    await reader.read("cursor", signal);
+    expect(await pending()).toBe(3);
+  });
+
+  describe("ahead of the last event that the token can read", () => {
+    const client: LogReaderOptions["client"] = {
+      events: async ({ since } = {}) => {
+        const page = await log.events(since === undefined ? {} : { since });
+        return { ...page, cursor: page.cursor === "1" ? "5" : page.cursor };
+      },
+    };
+
+    beforeEach(async () => {
+      log.add("1");
+      await clock.advance(MINUTE + 1_000);
+    });
+
+    test("is stored once a minute has passed since it was seen", async () => {
+      const reader = await open({ client });
+      await reader.read("cursor", signal);
+      await clock.advance(MINUTE);
+      await reader.read("cursor", signal);
+      expect(await inbox.cursor(CURSOR)).toBeUndefined();
+      await clock.advance(1);
+      await reader.read("cursor", signal);
+      expect(await inbox.cursor(CURSOR)).toBe("5");
+    });
+
+    test("skips no event that is committed meanwhile", async () => {
+      const reader = await open({ client });
+      await reader.read("cursor", signal);
+      log.add("4");
+      await reader.read("cursor", signal);
+      expect(await pending()).toBe(2);
+    });
   });
 
   test("does not pass a page with a young event, even if older ones follow", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { ApiError, NetworkError } from "../faces/client.ts";
+import { ApiError, type LogPurpose, NetworkError } from "../faces/client.ts";
 import { duringEvent, sleep } from "../faces/core.ts";
 import { defaultLane } from "../faces/events.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
@@ -206,6 +206,44 @@ describe("polling", () => {
     log.requests.length = 0;
     await clock.advance(AUDIT * 3);
     expect(log.requests.length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe("the purpose of a request", () => {
+  const purposes: (LogPurpose | undefined)[] = [];
+  const client: PollerOptions["client"] = {
+    events: ({ since } = {}, { purpose } = {}) => {
+      purposes.push(purpose);
+      return log.events(since === undefined ? {} : { since });
+    },
+  };
+
+  beforeEach(() => {
+    purposes.length = 0;
+  });
+
+  test("is an audit, even in the search for the start position", async () => {
+    await start({ client });
+    await clock.advance(2 * AUDIT);
+    expect(purposes).toEqual(["audit", "audit", "audit", "audit"]);
+  });
+
+  test("is polling after the takeover from a silent webhook", async () => {
+    const poller = await start({ client });
+    await clock.advance(1_000);
+    log.add("1");
+    await clock.advance(2 * AUDIT);
+    expect(poller.mode).toBe("polling");
+    const first = purposes.indexOf("poll");
+    expect(first).toBeGreaterThan(1);
+    expect(new Set(purposes.slice(0, first))).toEqual(new Set(["audit"]));
+    expect(new Set(purposes.slice(first))).toEqual(new Set(["poll"]));
+  });
+
+  test("is polling from the start with DELIVERY=polling", async () => {
+    await start({ client, delivery: "polling" });
+    await clock.advance(AUDIT);
+    expect(new Set(purposes)).toEqual(new Set(["poll"]));
   });
 });
 
