@@ -131,7 +131,7 @@ async function wire(common: Common): Promise<Parts> {
   const dispatcher = createDispatcher(common, { restore, wall, handler, leaseMs });
   const schedule = new Schedule({ inbox, clock, wall, log, routes });
   const receiver = createReceiver(common, { laneOf, wall, poller });
-  const lastDeliveryAt = () => receiver.lastDeliveryAt;
+  const lastDeliveryAt = () => receiver.history.lastDeliveryAt;
   const lastDelivery = await LastDelivery.open({ inbox, clock, log, lastDeliveryAt });
   const membership = shared && createMembership(common, { shared, lastDeliveryAt });
   const ping = new SharedCall(() => answers(inbox));
@@ -142,7 +142,7 @@ async function wire(common: Common): Promise<Parts> {
     startedAt: clock.now(),
     isReady,
     config,
-    receiver,
+    receiver: receiver.history,
     earlier: lastDelivery,
     poller,
     inbox,

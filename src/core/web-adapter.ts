@@ -68,7 +68,8 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
   const isAnnounced =
     headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
   const hasBody = isAnnounced && method !== "GET" && method !== "HEAD";
-  const body = hasBody ? bodyOf(request, ended) : null;
+  const source = new BodySource(request, ended);
+  const body = hasBody ? new ReadableStream(source, { highWaterMark: 0 }) : null;
   const init: RequestInit & { readonly duplex: "half" } = {
     method,
     headers: headerList,
@@ -131,63 +132,72 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
  * Cancelling discards the rest instead of closing the connection, so that the sender still receives the response. The
  * rest is also discarded when the exchange ends.
  */
-function bodyOf(
-  request: IncomingMessage,
-  ended: AbortSignal | undefined,
-): ReadableStream<Uint8Array> {
-  const unread = new UnreadBytes();
-  const smallPieces = new SmallPieces();
-  let isAwaited = false;
-  let drop = () => {};
-  return new ReadableStream(
-    {
-      start(controller) {
-        const flush = () => {
-          const bytes = unread.take();
-          if (bytes !== undefined) controller.enqueue(bytes);
-        };
-        const take = (piece: Uint8Array) => {
-          if (smallPieces.exceedWith(piece)) {
-            fail(new BodyError("fragmented"));
-          } else if (!unread.add(piece)) {
-            flush();
-            controller.enqueue(piece);
-            isAwaited = false;
-            request.pause();
-          } else if (isAwaited) {
-            isAwaited = false;
-            setImmediate(flush);
-          }
-        };
-        const fail = (error: Error) => {
-          controller.error(error);
-          drop();
-        };
-        const breakOff = () =>
-          fail(new TypeError("The request ended before its body was complete."));
-        const end = () => {
-          flush();
-          controller.close();
-          request.off("close", breakOff);
-        };
-        request.on("data", take).once("end", end).once("close", breakOff);
-        drop = () => {
-          unread.take();
-          request.off("data", take).off("end", end).off("close", breakOff);
-          dropBody(request);
-        };
-        ended?.addEventListener("abort", breakOff);
-      },
-      pull(controller) {
-        const piece = unread.take();
-        if (piece === undefined) isAwaited = true;
-        else controller.enqueue(piece);
-        request.resume();
-      },
-      cancel: () => drop(),
-    },
-    { highWaterMark: 0 },
-  );
+class BodySource {
+  readonly #request: IncomingMessage;
+  readonly #ended: AbortSignal | undefined;
+  readonly #unread = new UnreadBytes();
+  readonly #smallPieces = new SmallPieces();
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** True while a reader waits for the next chunk. */
+  #isAwaited = false;
+
+  constructor(request: IncomingMessage, ended: AbortSignal | undefined) {
+    this.#request = request;
+    this.#ended = ended;
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    this.#request.on("data", this.#take).once("end", this.#end).once("close", this.#breakOff);
+    this.#ended?.addEventListener("abort", this.#breakOff);
+  }
+
+  pull(): void {
+    this.#isAwaited = !this.#flush();
+    this.#request.resume();
+  }
+
+  cancel(): void {
+    this.#unread.take();
+    this.#request.off("data", this.#take).off("end", this.#end).off("close", this.#breakOff);
+    dropBody(this.#request);
+  }
+
+  readonly #take = (piece: Uint8Array): void => {
+    if (this.#smallPieces.exceedWith(piece)) {
+      this.#fail(new BodyError("fragmented"));
+    } else if (!this.#unread.add(piece)) {
+      this.#flush();
+      this.#controller?.enqueue(piece);
+      this.#isAwaited = false;
+      this.#request.pause();
+    } else if (this.#isAwaited) {
+      this.#isAwaited = false;
+      // More chunks may arrive in this turn.
+      setImmediate(() => this.#flush());
+    }
+  };
+
+  readonly #end = (): void => {
+    this.#flush();
+    this.#controller?.close();
+    this.#request.off("close", this.#breakOff);
+  };
+
+  readonly #breakOff = (): void =>
+    this.#fail(new TypeError("The request ended before its body was complete."));
+
+  #fail(error: Error): void {
+    this.#controller?.error(error);
+    this.cancel();
+  }
+
+  /** Passes on the unread chunks. Returns false if there are none. */
+  #flush(): boolean {
+    const bytes = this.#unread.take();
+    if (bytes !== undefined) this.#controller?.enqueue(bytes);
+    return bytes !== undefined;
+  }
 }
 
 /** Chunks that no reader has taken. A single chunk is not copied. */

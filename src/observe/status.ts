@@ -11,7 +11,7 @@ import type { RestoreMark } from "../inbox/restore-mark.ts";
 import type { SharedReport } from "../inbox/shared.ts";
 import type { Mode } from "../poller/mode.ts";
 import type { Poller } from "../poller/poller.ts";
-import type { Receiver } from "../receiver/receive.ts";
+import type { DeliveryHistory } from "../receiver/delivery-history.ts";
 import { type CredentialsStatus, credentialsOf } from "./credentials.ts";
 import { type InboxStatus, inboxStatusOf } from "./inbox-status.ts";
 import { type InstancesStatus, instancesStatusOf } from "./instances-status.ts";
@@ -101,7 +101,7 @@ export interface StatusSources {
   readonly wall: Pick<Clock, "now">;
   readonly startedAt: number;
   readonly isReady: () => Promise<boolean>;
-  readonly receiver: Pick<Receiver, "lastDeliveryAt" | "secret" | "refused" | "lastRefusal">;
+  readonly receiver: Pick<DeliveryHistory, "lastDeliveryAt" | "secret" | "refused" | "lastRefusal">;
   /** The last delivery before this process started. */
   readonly earlier: { readonly lastDeliveryAt: number | undefined };
   readonly poller: Pick<Poller, "status"> | undefined;

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import type { PollerStatus } from "../poller/snapshot.ts";
-import type { RefusedDelivery } from "../receiver/receive.ts";
+import type { RefusedDelivery } from "../receiver/delivery-history.ts";
 
 /** The platform's webhook, as the bot sees it. Times are as in `BotStatus`. */
 export interface WebhookStatus {

@@ -52,6 +52,41 @@ export const notReady: Answer = failure(
 
 export const internal: Answer = failure(500, "INTERNAL", "The request failed inside the bot.");
 
+export const noEvents: Answer = failure(
+  400,
+  "BODY_INVALID",
+  'The body must be JSON of the form {"events":[…]}.',
+);
+
+/** Remedy for a body in another form than the platform sends. */
+export const ENCODED: string =
+  "The body has a Content-Encoding, but the platform signs and sends plain JSON. Turn off compression of requests in " +
+  "the proxy.";
+
+export const encoded: Answer = failure(415, "BODY_ENCODED", ENCODED, {
+  "accept-encoding": "identity",
+});
+
+export const tooComplex: Answer = failure(
+  413,
+  "BODY_TOO_COMPLEX",
+  "The body has too many events, values or field names for its size.",
+);
+
+export const inboxFull: Answer = failure(
+  503,
+  "INBOX_FULL",
+  "Too many events are pending. Try again later.",
+  retryAfter,
+);
+
+export const storeUnavailable: Answer = failure(
+  503,
+  "STORE_UNAVAILABLE",
+  "The bot cannot store the delivery now. Try again later.",
+  retryAfter,
+);
+
 export function bodyFailure(problem: BodyProblem, limit: number): Answer {
   return bodyFailures[problem](limit);
 }

@@ -5,7 +5,7 @@ import { isTooComplex, maxEventsIn } from "../core/json-bounds.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../core/trace.ts";
 import { decodeUtf8 } from "../core/utf8.ts";
-import { type ErrorCode, hasCode, ServiceBotError } from "../errors.ts";
+import { hasCode, ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { readEvents, type WireEvents } from "../events/wire.ts";
 import type { Inbox, NewEvent } from "../inbox/inbox.ts";
@@ -28,12 +28,19 @@ import {
 import {
   type Answer,
   bodyFailure,
+  ENCODED,
+  encoded,
   failure,
+  inboxFull,
   json,
   methodNotAllowed,
+  noEvents,
   notReady,
-  retryAfter,
+  storeUnavailable,
+  tooComplex,
 } from "./answer.ts";
+import { DeliveryHistory } from "./delivery-history.ts";
+import { OldSecrets } from "./old-secrets.ts";
 
 /** A request from any server. */
 export interface Incoming {
@@ -67,7 +74,7 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly laneOf: LaneOf;
   /** Clock with the time of day, for signature timestamps. */
   readonly clock: Clock;
-  /** Clock for `lastDeliveryAt`. Default `clock`. */
+  /** Clock for {@link Receiver.history}. Default `clock`. */
   readonly steady?: Clock;
   readonly log: Logger;
   /**
@@ -79,23 +86,10 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly bot?: object | undefined;
 }
 
-/** A delivery that got a response other than 2xx. */
-export interface RefusedDelivery {
-  /** Time of the response, in ms since 1970. */
-  readonly at: number;
-  /** HTTP status of the response. */
-  readonly status: number;
-  /** Error code of the response. */
-  readonly code: ErrorCode | undefined;
-}
-
 /** Responds to requests to the webhook's path. */
 export type Webhook = Pick<Receiver, "receive">;
 
 const EVENT_COUNT_HEADER = "x-service-event-count";
-
-/** Interval between two log lines about the same old secret, in ms. */
-const OLD_SECRET_INTERVAL_MS = 3_600_000;
 
 /**
  * Responds to deliveries ("Webhook receiver" in section 4 of the platform document, rules in section 6). A 2xx means
@@ -103,41 +97,17 @@ const OLD_SECRET_INTERVAL_MS = 3_600_000;
  * webhook that fails often.
  */
 export class Receiver {
+  readonly history: DeliveryHistory;
   readonly #options: ReceiverOptions;
-  /** Time when the use of an old secret was last logged, by the secret's index. */
-  readonly #oldSecretLoggedAt = new Map<number, number>();
+  readonly #oldSecrets: OldSecrets;
   readonly #probes = new ProbeMarks();
-  #lastDeliveryAt: number | undefined;
-  #secretIndex: number | undefined;
-  #refused = 0;
-  #lastRefusal: RefusedDelivery | undefined;
   #isClosed = false;
 
   constructor(options: ReceiverOptions) {
+    const { log, secrets, clock, steady = clock } = options;
     this.#options = options;
-  }
-
-  /**
-   * Time when the platform's last batch was stored, in ms since 1970. Duplicates and empty batches count too. The same
-   * batch sets the other properties below. Batches of the author's own services do not.
-   */
-  get lastDeliveryAt(): number | undefined {
-    return this.#lastDeliveryAt;
-  }
-
-  /** The secret that signed that batch. */
-  get secret(): string | undefined {
-    return this.#options.secrets[this.#secretIndex ?? -1];
-  }
-
-  /** Number of deliveries refused since the last stored delivery. */
-  get refused(): number {
-    return this.#refused;
-  }
-
-  /** The last delivery refused since the last stored delivery. */
-  get lastRefusal(): RefusedDelivery | undefined {
-    return this.#lastRefusal;
+    this.history = new DeliveryHistory(steady);
+    this.#oldSecrets = new OldSecrets(log, secrets.length);
   }
 
   /** Stops acknowledging batches, even a batch that is being stored, because another inbox has replaced this inbox. */
@@ -167,49 +137,54 @@ export class Receiver {
       if (!(error instanceof BodyError)) throw error;
       return this.#refuse(bodyFailure(error.problem, limit));
     }
-    const started = clock.now();
-    const verdict = verifyBody(body, head, { secrets, now: started });
+    const startedAt = clock.now();
+    const verdict = verifyBody(body, head, { secrets, now: startedAt });
     if (!verdict.ok) return await this.#refuseSignature(verdict, headers);
-    this.#noteSecret(verdict.secretIndex, started);
+    this.#oldSecrets.note(verdict.secretIndex, startedAt);
     // Read the trace header only after checking the signature. The header itself is not signed, and an attacker could
     // use it to add spans to other traces.
     const parent = readTraceparent(headers[TRACEPARENT_HEADER]);
-    const { secretIndex } = verdict;
-    const delivery = { headers, body, started, secretIndex };
-    return await this.#trace(parent, (work) => {
-      return this.#store({ ...delivery, trace: work?.trace ?? parent ?? newTrace(), work });
-    });
+    const signed = { headers, body, startedAt, secret: secrets[verdict.secretIndex] };
+    return await this.#trace(parent, (work) =>
+      this.#accept({ ...signed, trace: work?.trace ?? parent ?? newTrace(), work }),
+    );
   }
 
-  async #store({ headers, body, started, secretIndex, trace, work }: Delivery): Promise<Answer> {
-    const { bot, inbox, laneOf, clock, steady = clock } = this.#options;
+  /** Stores the events of a delivery with a valid signature. */
+  async #accept(delivery: SignedDelivery): Promise<Answer> {
+    const { headers, body, startedAt, trace } = delivery;
     if (isTooComplex(body, maxEventsIn(body))) return this.#refuse(tooComplex);
     const wire = readBody(body);
     if (wire === undefined) return this.#refuse(isEncoded(headers) ? encoded : noEvents);
     this.#checkCount(headers[EVENT_COUNT_HEADER], wire.events.length);
     try {
-      const batch = readBatch(wire.events, laneOf, wire.texts);
-      this.#requireOpen();
-      const result = await inbox.put(batch, "webhook", [], trace);
-      this.#requireOpen();
-      if (isFromPlatform(batch)) {
-        this.#lastDeliveryAt = steady.now();
-        this.#secretIndex = secretIndex;
-        this.#refused = 0;
-        this.#lastRefusal = undefined;
-        this.#notifyFallback(batch);
-      }
-      const message = batchMessage(bot, "webhook", batch, result, trace);
-      if (work !== undefined) work.batch = message;
-      channels.batch.publish(message);
-      const ms = clock.now() - started;
-      channels.delivery.publish({ bot, status: 200, ms, batch: message, trace: message.trace });
-      return json(200, { stored: result.stored.length, duplicates: result.duplicates });
+      return await this.#store(wire, delivery);
     } catch (error) {
       const answer = hasCode(error, "INBOX_FULL") ? inboxFull : storeUnavailable;
-      const ms = clock.now() - started;
+      const ms = this.#options.clock.now() - startedAt;
       return this.#refuse(answer, { ms, error, trace: traceIdOf(trace) });
     }
+  }
+
+  async #store(
+    wire: WireEvents,
+    { startedAt, secret, trace, work }: SignedDelivery,
+  ): Promise<Answer> {
+    const { bot, inbox, laneOf, clock } = this.#options;
+    const batch = readBatch(wire.events, laneOf, wire.texts);
+    this.#requireOpen();
+    const result = await inbox.put(batch, "webhook", [], trace);
+    this.#requireOpen();
+    if (isFromPlatform(batch)) {
+      this.history.noteStored(secret);
+      this.#notifyFallback(batch);
+    }
+    const message = batchMessage(bot, "webhook", batch, result, trace);
+    if (work !== undefined) work.batch = message;
+    channels.batch.publish(message);
+    const ms = clock.now() - startedAt;
+    channels.delivery.publish({ bot, status: 200, ms, batch: message, trace: message.trace });
+    return json(200, { stored: result.stored.length, duplicates: result.duplicates });
   }
 
   /** Only warns about a mismatch, because the header is not signed and nothing depends on it. */
@@ -247,15 +222,9 @@ export class Receiver {
     about: Pick<ChannelMessages["delivery"], "ms" | "error" | "trace" | "isProbe"> = {},
   ): Answer {
     const { status, error: { code, message: reason } = {} } = answer;
-    if (about.isProbe !== true) this.#noteRefusal(status, code);
+    if (about.isProbe !== true) this.history.noteRefused(status, code);
     channels.delivery.publish({ bot: this.#options.bot, status, code, reason, ...about });
     return answer;
-  }
-
-  #noteRefusal(status: number, code: ErrorCode | undefined): void {
-    const { clock, steady = clock } = this.#options;
-    this.#refused += 1;
-    this.#lastRefusal = { at: steady.now(), status, code };
   }
 
   /** @param parent trace that the delivery belongs to */
@@ -288,29 +257,16 @@ export class Receiver {
       this.#options.log.error({ err }, "the poller failed to process a delivery");
     }
   }
-
-  /** Logs during a rotation that an old secret is still in use, so that operators know when they can remove it. */
-  #noteSecret(index: number, now: number): void {
-    if (index === 0) return;
-    const loggedAt = this.#oldSecretLoggedAt.get(index) ?? Number.NEGATIVE_INFINITY;
-    // Compare in both directions, so that the line is logged even if the clock was set back.
-    if (Math.abs(now - loggedAt) < OLD_SECRET_INTERVAL_MS) return;
-    this.#oldSecretLoggedAt.set(index, now);
-    const { log, secrets } = this.#options;
-    log.info(
-      { number: index + 1, configured: secrets.length },
-      "delivery signed with an old secret; keep it in SERVICE_WEBHOOK_SECRET for now",
-    );
-  }
 }
 
 /** A delivery with a valid signature. */
-interface Delivery {
+interface SignedDelivery {
   readonly headers: Incoming["headers"];
   readonly body: Uint8Array;
-  readonly started: number;
-  /** Index of the secret that signed the delivery. */
-  readonly secretIndex: number;
+  /** Time when the body was complete. */
+  readonly startedAt: number;
+  /** The secret that signed the delivery. */
+  readonly secret: string | undefined;
   readonly trace: string;
   readonly work: WorkMessages["delivery"] | undefined;
 }
@@ -335,34 +291,6 @@ function refuseMethod(incoming: Incoming): Answer {
   incoming.drop();
   return methodNotAllowed("POST");
 }
-
-const noEvents = failure(400, "BODY_INVALID", 'The body must be JSON of the form {"events":[…]}.');
-
-const ENCODED =
-  "The body has a Content-Encoding, but the platform signs and sends plain JSON. Turn off compression of requests in " +
-  "the proxy.";
-
-const encoded = failure(415, "BODY_ENCODED", ENCODED, { "accept-encoding": "identity" });
-
-const tooComplex = failure(
-  413,
-  "BODY_TOO_COMPLEX",
-  "The body has too many events, values or field names for its size.",
-);
-
-const inboxFull = failure(
-  503,
-  "INBOX_FULL",
-  "Too many events are pending. Try again later.",
-  retryAfter,
-);
-
-const storeUnavailable = failure(
-  503,
-  "STORE_UNAVAILABLE",
-  "The bot cannot store the delivery now. Try again later.",
-  retryAfter,
-);
 
 /** Parses a body. Returns `undefined` unless it has the form `{"events":[…]}`. */
 function readBody(body: Uint8Array): WireEvents | undefined {

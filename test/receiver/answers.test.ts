@@ -335,6 +335,6 @@ describe("once the inbox no longer belongs to the bot", () => {
     const send = await web.open(rig.endpoints);
     const answer = await send(delivery(batchOf("1")));
     expect(answer.status).toBe(503);
-    expect(rig.receiver.lastDeliveryAt).toBeUndefined();
+    expect(rig.receiver.history.lastDeliveryAt).toBeUndefined();
   });
 });

@@ -57,12 +57,12 @@ describe.each(faces)("lastDeliveryAt, over $name", (face) => {
     const { endpoints, receiver } = makeRig({ steady });
     const send = await face.open(endpoints);
     await send(delivery("{"));
-    expect(receiver.lastDeliveryAt).toBeUndefined();
+    expect(receiver.history.lastDeliveryAt).toBeUndefined();
     await send(delivery(batchOf("1")));
-    expect(receiver.lastDeliveryAt).toBe(5_000);
+    expect(receiver.history.lastDeliveryAt).toBe(5_000);
     await steady.advance(100);
     await send(delivery(batchOf("1")));
-    expect(receiver.lastDeliveryAt).toBe(5_100);
+    expect(receiver.history.lastDeliveryAt).toBe(5_100);
   });
 
   test("is not moved by a batch of one's own service, which says nothing about the platform's webhook", async () => {
@@ -75,13 +75,13 @@ describe.each(faces)("lastDeliveryAt, over $name", (face) => {
     await send(delivery(JSON.stringify({ events: [own] })));
     expect([...inbox.stored.keys()]).toEqual(["order:1"]);
     expect(seen).toEqual([]);
-    const { lastDeliveryAt, secret, refused, lastRefusal } = receiver;
+    const { lastDeliveryAt, secret, refused, lastRefusal } = receiver.history;
     expect({ lastDeliveryAt, secret, refused, lastRefusal }).toMatchObject({
       ...{ lastDeliveryAt: undefined, secret: undefined, refused: 1 },
       lastRefusal: { code: "BODY_INVALID" },
     });
     await send(delivery(JSON.stringify({ events: [own, ...JSON.parse(batchOf("2")).events] })));
-    expect(receiver).toMatchObject({ lastDeliveryAt: expect.any(Number), refused: 0 });
+    expect(receiver.history).toMatchObject({ lastDeliveryAt: expect.any(Number), refused: 0 });
   });
 
   test("is not moved by a batch that could not be stored", async () => {
@@ -89,6 +89,6 @@ describe.each(faces)("lastDeliveryAt, over $name", (face) => {
       inbox: { put: () => Promise.reject(new Error("away")) },
     });
     await (await face.open(endpoints))(delivery(batchOf("1")));
-    expect(receiver.lastDeliveryAt).toBeUndefined();
+    expect(receiver.history.lastDeliveryAt).toBeUndefined();
   });
 });
