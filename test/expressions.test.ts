@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { costOf } from "./faces/core.ts";
+import { costOf } from "./faces/router.ts";
 import { nodesUnder, parseSource, type SyntaxNode } from "./support/syntax-tree.ts";
 
 // Most texts in src come from users or from the platform, so a regular expression must take linear time for all texts.

@@ -43,6 +43,11 @@ describe("an option that does not exist is refused", () => {
     expect(() => new Bot(spread(options))).toThrow(refusal(message));
   });
 
+  test("of a bot, all of them at once, and with what is out of range", () => {
+    const options = spread({ concurency: 3, retry: { factr: 2 }, maxBacklog: 0 });
+    expect(() => new Bot(options)).toThrow(/concurency .*retry\.factr .*maxBacklog /);
+  });
+
   test.each<[object, string]>([
     [{ maxAtempts: 3 }, "did you mean maxAttempts?"],
     [{ timeoutMS: 5 }, "did you mean timeoutMs?"],

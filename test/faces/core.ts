@@ -65,7 +65,6 @@ export {
   requireNode,
   untilEnded,
 } from "../../src/core/process.ts";
-export { type Bound, costOf, longestText } from "../../src/core/regexp-cost.ts";
 export { readTarget } from "../../src/core/request-target.ts";
 export {
   printable,

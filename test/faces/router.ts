@@ -21,5 +21,6 @@ export {
 } from "../../src/router/matching.ts";
 export { OwnAccount } from "../../src/router/own-account.ts";
 export { ContextTasks, contextCall, PendingTasks } from "../../src/router/pending-tasks.ts";
+export { type Bound, costOf, longestText } from "../../src/router/regexp/cost.ts";
 export { Router, routesOf } from "../../src/router/router.ts";
 export { createContext } from "../../src/router/run-context.ts";

@@ -7,7 +7,7 @@ import {
   NO_CHARACTER,
   unionOf,
 } from "./character-set.ts";
-import type { RegExpPart } from "./regexp-syntax.ts";
+import type { RegExpPart } from "./syntax.ts";
 
 /** Finds the characters that the parts of one expression may read. */
 export class PartCharacters {

@@ -1,7 +1,7 @@
 import { createContext, Script } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { costOf, longestText } from "../faces/core.ts";
+import { costOf, longestText } from "../faces/router.ts";
 
 const exponential = Number.POSITIVE_INFINITY;
 

@@ -1,6 +1,6 @@
 import { areDisjoint, type CharacterSet, NO_CHARACTER, unionOf } from "./character-set.ts";
-import { isAnchored, isNullable, PartCharacters, withoutOptionalEnd } from "./regexp-characters.ts";
-import { parseRegExp, type RegExpPart, type RegExpRepeat } from "./regexp-syntax.ts";
+import { isAnchored, isNullable, PartCharacters, withoutOptionalEnd } from "./characters.ts";
+import { parseRegExp, type RegExpPart, type RegExpRepeat } from "./syntax.ts";
 
 /**
  * Upper bound of a number, `factor * n ** degree` for a text of n characters. The factor is `Infinity` if the number
