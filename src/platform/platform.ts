@@ -106,14 +106,24 @@ function assemble(chosen: Settings, replaced: PlatformOverrides): Parts {
   const state = new State({
     ...chosen,
     lasting: {
-      ...{ ...chosen, clock, timeline, records, calls },
+      ...chosen,
+      clock,
+      timeline,
+      records,
+      calls,
       download: replaced.download ?? downloadWith({ clock: clock.real }),
       makeThumbnail: replaced.makeThumbnail ?? thumbnailsWith(),
     },
   });
   const runs = new RunReports({ world: () => state.world, timeline });
   const control = new Control({
-    ...{ state, clock, timeline, records, calls, runs, fetch },
+    state,
+    clock,
+    timeline,
+    records,
+    calls,
+    runs,
+    fetch,
     clockControl: new ClockControl({ clock, timeline }),
     snapshots: new Snapshots({ state, clock, timeline }),
   });
@@ -126,7 +136,13 @@ function assemble(chosen: Settings, replaced: PlatformOverrides): Parts {
     [CONTROL]: (incoming) => controlApi.answer(incoming),
   };
   return {
-    ...{ url, controlToken, state, timeline, clock, control, logger },
+    url,
+    controlToken,
+    state,
+    timeline,
+    clock,
+    control,
+    logger,
     answer: (mount, incoming) => mounts[mount]?.(incoming) ?? page.answer(incoming),
   };
 }

@@ -76,7 +76,14 @@ export class World {
     const { shown } = this;
     const sender = this.#sender;
     this.webhooks = new Webhooks({
-      ...{ store, sender, records, shown, timeline, clock, random, logger },
+      store,
+      sender,
+      records,
+      shown,
+      timeline,
+      clock,
+      random,
+      logger,
       disableAfter: lasting.disableAfter,
       retryIntervalMs: lasting.retryIntervalMs,
       faults: this.webhookFaults,
@@ -93,13 +100,23 @@ export class World {
     this.#cleaner = new Cleaner(store.images, clock);
     const { limits, views } = this;
     this.uploads = new Uploads({
-      ...{ store, clock, limits, views },
+      store,
+      clock,
+      limits,
+      views,
       cleaner: this.#cleaner,
       download: lasting.download,
       makeThumbnail: lasting.makeThumbnail,
     });
     this.api = {
-      ...{ store, publisher, views, limits, shown, calls, clock, logger },
+      store,
+      publisher,
+      views,
+      limits,
+      shown,
+      calls,
+      clock,
+      logger,
       uploads: this.uploads,
       faults: this.apiFaults,
     };

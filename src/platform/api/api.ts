@@ -4,7 +4,7 @@ import { tryRead } from "../../errors.ts";
 import type { PlatformClock } from "../clock.ts";
 import { notFound } from "../error.ts";
 import { placeIn } from "../events/shown-events.ts";
-import { type ApiFaults, gatewayPage, type MetFault, refusal } from "../faults/api-faults.ts";
+import { type ApiFaults, gatewayPage, injectedError, type MetFault } from "../faults/api-faults.ts";
 import { ConnectionLost, errorAnswer, jsonAnswer, type TextAnswer } from "../http/answer.ts";
 import { cancelBody, readJson, usualLimit } from "../http/body.ts";
 import type { Incoming, Match } from "../http/routes.ts";
@@ -61,7 +61,7 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
       record(null, undefined);
       throw new ConnectionLost();
     }
-    if (fault?.mode === "status") throw refusal(fault);
+    if (fault?.mode === "status") throw injectedError(fault);
     answer = await perform(context, found, { incoming, token, body, trace });
   } catch (error) {
     if (error instanceof ConnectionLost) throw error;

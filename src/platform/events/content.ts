@@ -100,13 +100,13 @@ function payloadOf(content: PostOrComment, type: Claim["type"]) {
   const { authorUsername: username, authorName: name, text } = unwrapContent(content);
   return {
     actor: { username, name },
-    ...placeOf(content, type),
+    ...entityOf(content, type),
     // `excerpt` is optional (section 6 of the platform document). Omit it if the content has only images.
     ...(text === "" ? {} : { excerpt: beginningOf(text, EXCERPT_LENGTH) }),
   };
 }
 
-function placeOf(content: PostOrComment, type: Claim["type"]) {
+function entityOf(content: PostOrComment, type: Claim["type"]) {
   if ("comment" in content) {
     const ids = commentIds(content.comment);
     return { entityType: "comment", entityId: ids.commentId, ...ids };

@@ -66,7 +66,11 @@ export class ApiFaults {
     this.#random = random;
     this.#clock = clock;
     this.#active = new ActiveFault({
-      ...{ none: NONE, target: "api", timeline, random, describe },
+      none: NONE,
+      target: "api",
+      timeline,
+      random,
+      describe,
       afterwards: "no further requests are affected",
     });
   }
@@ -153,7 +157,7 @@ function describe(fault: ApiFault): string {
   return `${mode}${details[mode] ?? ""} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
 }
 
-export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError {
+export function injectedError({ status, retryAfterSeconds }: MetFault): PlatformError {
   return new PlatformError(
     status,
     status === 429 ? "RATE_LIMITED" : "INJECTED_FAULT",

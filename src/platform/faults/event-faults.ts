@@ -75,7 +75,11 @@ export class EventFaults {
     this.#options = options;
     const { timeline, random } = options;
     this.#active = new ActiveFault({
-      ...{ none: NONE, target: "events", timeline, random, describe },
+      none: NONE,
+      target: "events",
+      timeline,
+      random,
+      describe,
       afterwards: "no further events are affected",
     });
   }

@@ -55,7 +55,11 @@ export class WebhookFaults {
 
   constructor(timeline: Timeline, random: Random) {
     this.#active = new ActiveFault({
-      ...{ none: NONE, target: "webhook", timeline, random, describe },
+      none: NONE,
+      target: "webhook",
+      timeline,
+      random,
+      describe,
       afterwards: "deliveries work again",
     });
   }

@@ -27,7 +27,7 @@ export function openUpload(file: Uint8Array): Store {
     return store;
   } catch (error) {
     store?.close();
-    throw refusal(error);
+    throw unusableSnapshot(error);
   }
 }
 
@@ -64,7 +64,7 @@ function isSchema(found: readonly string[]): boolean {
   }
 }
 
-function refusal(error: unknown): PlatformError {
+function unusableSnapshot(error: unknown): PlatformError {
   const take = "download one with GET /control/v1/snapshots/:id/file";
   switch (faultOf(error)) {
     case "newer":

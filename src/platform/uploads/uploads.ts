@@ -126,7 +126,8 @@ export class Uploads {
     cleaner.wake();
     const view = views.image(kept);
     return {
-      ...{ key, ...view },
+      key,
+      ...view,
       thumbUrl: view.thumbUrl ?? view.url,
       bytes: image.data.byteLength,
     };

@@ -70,7 +70,7 @@ export class Sender {
     const tried = { at, eventIds: content.eventIds, request };
     try {
       const answer = new EndpointAnswer(await this.#transport.post({ url: target, headers, body }));
-      const error = refusal(answer.status);
+      const error = statusError(answer.status);
       const failed = error === undefined ? {} : { error };
       return { ...tried, status: answer.status, ms: ms(), ...failed, answer };
     } catch (error) {
@@ -109,7 +109,7 @@ export class Sender {
 }
 
 /** Returns an error message for a status outside 200 to 299 (section 3 of the platform document). */
-function refusal(status: number): string | undefined {
+function statusError(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
   const redirect = status >= 300 && status <= 399 ? "; the platform does not follow redirects" : "";
   return `responded with ${status}${redirect}`;

@@ -10,7 +10,7 @@ function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
-function placeOf(bytes: Buffer, text: string): number {
+function offsetOf(bytes: Buffer, text: string): number {
   const at = bytes.indexOf(text, 0, "latin1");
   if (at < 0) throw new Error(`There is no ${text}.`);
   return at;
@@ -67,10 +67,10 @@ test("an AVIF has the size of its primary item, not of its largest item", () => 
   size.writeUInt32BE(4000, 4);
   size.writeUInt32BE(3000, 8);
   const other = box("ispe", size);
-  const end = placeOf(avif, "ipco") - 4 + avif.readUInt32BE(placeOf(avif, "ipco") - 4);
+  const end = offsetOf(avif, "ipco") - 4 + avif.readUInt32BE(offsetOf(avif, "ipco") - 4);
   const bytes = Buffer.concat([avif.subarray(0, end), other, avif.subarray(end)]);
   for (const type of ["ipco", "iprp", "meta"]) {
-    const at = placeOf(bytes, type) - 4;
+    const at = offsetOf(bytes, type) - 4;
     bytes.writeUInt32BE(bytes.readUInt32BE(at) + other.length, at);
   }
   expect(inspect(bytes)).toEqual({ kind: "avif", width: 40, height: 30 });
@@ -92,16 +92,16 @@ test.each<[string, Buffer]>([
   ["a WebP without a start code", changed(webp, (copy) => copy.writeUInt8(0, 23))],
   [
     "an AVIF without a width",
-    changed(avif, (copy) => copy.writeUInt32BE(0, placeOf(avif, "ispe") + 8)),
+    changed(avif, (copy) => copy.writeUInt32BE(0, offsetOf(avif, "ispe") + 8)),
   ],
-  ["an AVIF without a size", changed(avif, (copy) => copy.write("free", placeOf(avif, "ispe")))],
+  ["an AVIF without a size", changed(avif, (copy) => copy.write("free", offsetOf(avif, "ispe")))],
   [
     "an AVIF without a primary item",
-    changed(avif, (copy) => copy.write("free", placeOf(avif, "pitm"))),
+    changed(avif, (copy) => copy.write("free", offsetOf(avif, "pitm"))),
   ],
   [
     "an AVIF without properties",
-    changed(avif, (copy) => copy.write("free", placeOf(avif, "ipma"))),
+    changed(avif, (copy) => copy.write("free", offsetOf(avif, "ipma"))),
   ],
   [
     "a WebP whose canvas is larger than its picture",

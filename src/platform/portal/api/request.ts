@@ -24,7 +24,7 @@ export async function send(request: ControlRequest): Promise<unknown> {
   if (response.ok && !isJson) return response.blob();
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok) return answer;
-  throw refusal(response.status, answer);
+  throw errorOf(response.status, answer);
 }
 
 async function fetchAnswer(request: ControlRequest): Promise<Response> {
@@ -40,7 +40,7 @@ async function fetchAnswer(request: ControlRequest): Promise<Response> {
   }
 }
 
-function refusal(status: number, answer: unknown): ControlError {
+function errorOf(status: number, answer: unknown): ControlError {
   const { error } = (answer ?? {}) as { error?: { code?: string; message?: string } };
   const message = error?.message ?? `The platform responded with ${status}.`;
   return new ControlError(status, error?.code ?? "UNKNOWN", message);

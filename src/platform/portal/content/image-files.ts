@@ -10,10 +10,10 @@ export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif"
 /** @param room maximum number of images to accept */
 export function sift(files: readonly File[], room: number): { taken: File[]; refused: string[] } {
   const refused = files.flatMap((file) => {
-    const reason = refusal(file);
+    const reason = rejectionReason(file);
     return reason === undefined ? [] : [`${file.name}: ${reason}`];
   });
-  const fitting = files.filter((file) => refusal(file) === undefined);
+  const fitting = files.filter((file) => rejectionReason(file) === undefined);
   if (fitting.length > room) {
     const names = fitting.slice(room).map(({ name }) => name);
     refused.push(`At most ${MAX_IMAGES} images per message. Not added: ${names.join(", ")}`);
@@ -21,7 +21,7 @@ export function sift(files: readonly File[], room: number): { taken: File[]; ref
   return { taken: fitting.slice(0, room), refused };
 }
 
-function refusal({ type, size }: File): string | undefined {
+function rejectionReason({ type, size }: File): string | undefined {
   if (!IMAGE_TYPES.includes(type)) {
     return `${type || "a file of an unknown type"} is not an allowed type. Choose a PNG, JPEG, WebP, GIF or AVIF image.`;
   }
