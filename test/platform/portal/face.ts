@@ -6,6 +6,7 @@ export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";
 export { Values } from "../../../src/platform/portal/parts/values.ts";
 export { rolesIn } from "../../../src/platform/portal/views/chat/talks.ts";
 export { threaded } from "../../../src/platform/portal/views/chat/threads.ts";
+export { eventTypes } from "../../../src/platform/portal/views/events/event-types.ts";
 export { type Fixture, fixtureOf } from "../../../src/platform/portal/views/events/fixture.ts";
 export { outcomeOf } from "../../../src/platform/portal/views/events/outcomes.ts";
 export { remedyOf } from "../../../src/platform/portal/views/events/remedy.ts";
@@ -48,5 +49,4 @@ export {
   usage,
 } from "../../../src/platform/portal/views/settings/names.ts";
 export { readBotStatus } from "../../../src/platform/portal/views/webhook/bot-status.ts";
-export { eventTypes } from "../../../src/platform/portal/views/webhook/event-types.ts";
 export type { CallRecord, TimelineEntry } from "../../../src/platform/types.ts";

@@ -3,8 +3,8 @@ import type { Page } from "../../types.ts";
 import { type Live, type LiveOptions, useLive } from "./use-live.ts";
 
 export interface Pages<T> extends Live<readonly T[]> {
-  readonly more: boolean;
-  readonly loadMore: () => Promise<void>;
+  /** Reads one more page. `undefined` if there are no more items. */
+  readonly more: (() => Promise<void>) | undefined;
 }
 
 export function usePages<T>(
@@ -25,5 +25,5 @@ export function usePages<T>(
     pages.current += 1;
     return live.reload();
   };
-  return { ...live, data: data?.items, more: data?.more === true, loadMore };
+  return { ...live, data: data?.items, more: data?.more === true ? loadMore : undefined };
 }

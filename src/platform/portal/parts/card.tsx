@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { Live } from "../live/use-live.ts";
 import { Failure } from "./bits.tsx";
+import { List, type ListProps } from "./list.tsx";
 
 export interface CardProps {
   readonly title: ComponentChildren;
@@ -27,27 +28,13 @@ export function Card({ title, hint, head, live, children }: CardProps) {
   );
 }
 
-export interface Row {
-  readonly key: string;
-  readonly text: ComponentChildren;
-  readonly actions?: ComponentChildren;
-}
+export interface ListCardProps extends CardProps, ListProps {}
 
-export interface ListCardProps extends CardProps {
-  readonly rows: readonly Row[] | undefined;
-}
-
-export function ListCard({ rows = [], children, ...card }: ListCardProps) {
+/** A list with its title and, below it, a form that adds an item. */
+export function ListCard({ items, empty, more, children, ...card }: ListCardProps) {
   return (
     <Card {...card}>
-      <ul class="list">
-        {rows.map(({ key, text, actions }) => (
-          <li key={key}>
-            <div class="grow">{text}</div>
-            {actions}
-          </li>
-        ))}
-      </ul>
+      <List items={items} empty={empty} more={more} />
       {children}
     </Card>
   );

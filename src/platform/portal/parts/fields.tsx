@@ -41,7 +41,7 @@ export function Fields({ of }: { readonly of: readonly FieldSpec[] }) {
 export function Field(props: FieldSpec) {
   const { kind = "text", label, hint, value, onValue, options = [], ...rest } = props;
   const id = useId();
-  if (kind === "checks") return <Checks name={rest.name} {...{ label, hint, options }} />;
+  if (kind === "checks") return <Checks {...props} />;
   const shared = { ...rest, id, "aria-describedby": hint === undefined ? undefined : `${id}-hint` };
   return (
     <div class="field">

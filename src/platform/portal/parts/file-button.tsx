@@ -15,7 +15,11 @@ export function FileButton(props: FileButtonProps) {
   return (
     <>
       <input
-        {...{ ref: input, type: "file", hidden: true, multiple, accept }}
+        ref={input}
+        type="file"
+        hidden
+        multiple={multiple}
+        accept={accept}
         aria-label={name}
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])];

@@ -72,14 +72,18 @@ export function Choices() {
     <>
       {apps.length > 1 && (
         <Field
-          {...{ name: "bot", label: "Bot", kind: "select" }}
+          name="bot"
+          label="Bot"
+          kind="select"
           value={app?.bot.username ?? ""}
           options={optionsOf(apps.map((each) => each.bot.username))}
           onValue={(name) => lookAt(name, apps)}
         />
       )}
       <Field
-        {...{ name: "person", label: "You are", kind: "select" }}
+        name="person"
+        label="You are"
+        kind="select"
         value={person.value}
         options={optionsOf([...names])}
         onValue={(name) => {

@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { Empty } from "../../parts/bits.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { List } from "../../parts/list.tsx";
 import { isTrouble, outcomeOf } from "../events/outcomes.ts";
 import { Row } from "../events/row.tsx";
 import { overview } from "../events/store.ts";
@@ -31,12 +32,12 @@ const storyOf = computed(() => {
 });
 
 const newestIn = computed(
-  () => new Map([...overview.value.stories.values()].map((story) => [placeOf(story.event), story])),
+  () => new Map([...overview.value.stories.values()].map((story) => [paneOf(story.event), story])),
 );
 
 /** Returns whether the newest event of a conversation, or of all posts, has failed. */
-export function isFailing(place: string): boolean {
-  const newest = newestIn.value.get(place);
+export function isFailing(pane: string): boolean {
+  const newest = newestIn.value.get(pane);
   return newest !== undefined && isTrouble(newest, overview.value);
 }
 
@@ -85,7 +86,7 @@ export interface ActivityProps {
 
 export function Activity({ of }: ActivityProps) {
   const here = [...overview.value.stories.values()]
-    .filter(({ event }) => of !== undefined && placeOf(event) === of)
+    .filter(({ event }) => of !== undefined && paneOf(event) === of)
     .reverse();
   const open = here.find(({ event }) => keyOfEvent(event) === traced.value) ?? here[0];
   const listed = here.filter((story, index) => index < LISTED || story === open);
@@ -104,31 +105,31 @@ export function Activity({ of }: ActivityProps) {
         </button>
         <h2>Activity</h2>
       </header>
-      {here.length === 0 ? (
-        <Empty title="No events yet">
-          <p>Events, handler runs and API requests appear here.</p>
-        </Empty>
-      ) : (
-        <ol class="event-list">
-          {listed.map((story) => (
-            <Row
-              key={keyOfEvent(story.event)}
-              thing={story}
-              isOpen={story === open}
-              onOpen={(id) => {
-                traced.value = id;
-              }}
-            />
-          ))}
-        </ol>
-      )}
+      <List
+        look="event-list"
+        empty={
+          <Empty title="No events yet">
+            <p>Events, handler runs and API requests appear here.</p>
+          </Empty>
+        }
+        items={listed.map((story) => (
+          <Row
+            key={keyOfEvent(story.event)}
+            thing={story}
+            isOpen={story === open}
+            onOpen={(id) => {
+              traced.value = id;
+            }}
+          />
+        ))}
+      />
       {of !== undefined && of !== "posts" && <ConversationData of={`dm:${of}`} />}
     </section>
   );
 }
 
 /** Returns an event's conversation id, "posts", or `undefined` for a timer or cron without a conversation or post. */
-function placeOf({ id, conversationId, postId }: Story["event"]): string | undefined {
+function paneOf({ id, conversationId, postId }: Story["event"]): string | undefined {
   // List a follow with the posts, although it has no post.
   return conversationId ?? (postId !== undefined || !isOwn(id) ? "posts" : undefined);
 }

@@ -45,13 +45,21 @@ function Talks({ bot }: { readonly bot: Profile }) {
     <div
       class={`chat ${id === "list" ? "listed" : ""} ${traced.value === undefined ? "" : "traced"}`}
     >
-      <TalkList {...{ conversations, people, bot, open }} onNew={() => setCreating(true)} />
+      <TalkList
+        conversations={conversations}
+        people={people}
+        bot={bot}
+        open={open}
+        onNew={() => setCreating(true)}
+      />
       {isPosts ? (
         <Posts bot={bot} postId={id === "posts" ? undefined : id} />
       ) : (
         <Conversation
           key={isOwn ? `own ${person.value} ${bot.username}` : id}
-          {...{ id: open, bot, conversation }}
+          id={open}
+          bot={bot}
+          conversation={conversation}
         />
       )}
       <Activity of={open} />

@@ -1,4 +1,5 @@
-import { StateItem, TimerItems, useStates, useTimers } from "../state/lists.tsx";
+import { List } from "../../parts/list.tsx";
+import { stateItem, timerItems, useStates, useTimers } from "../state/lists.tsx";
 
 export interface ConversationDataProps {
   /** The conversation's lane: `dm:<conversation>`. */
@@ -15,12 +16,7 @@ export function ConversationData({ of }: ConversationDataProps) {
   return (
     <section class="stack" aria-label="State and timers">
       <h2>State and timers</h2>
-      <ul class="list">
-        {states.map((state) => (
-          <StateItem key={state.key} state={state} isOpen />
-        ))}
-        <TimerItems timers={timers} />
-      </ul>
+      <List items={[...states.map((state) => stateItem(state, true)), ...timerItems(timers)]} />
     </section>
   );
 }

@@ -57,7 +57,7 @@ export function Posts({ bot, postId }: PostsProps) {
         {(posts) => posts.map((post) => <Post key={post.id} post={post} bot={bot} />)}
       </Loaded>
       {live.data?.length === 0 && <Empty title="No posts yet" />}
-      {live.more && <Action run={live.loadMore}>Show older</Action>}
+      {live.more !== undefined && <Action run={live.more}>Show older</Action>}
     </section>
   );
 }

@@ -6,8 +6,8 @@ import { touches } from "../../live/touches.ts";
 import { useLive } from "../../live/use-live.ts";
 import { type Pages, usePages } from "../../live/use-pages.ts";
 import { Avatar, Failure, Time } from "../../parts/bits.tsx";
-import { Action } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { List } from "../../parts/list.tsx";
 import { isFailing, traced } from "./activity.tsx";
 import { between, nameOf } from "./talks.ts";
 
@@ -39,7 +39,7 @@ export interface TalkListProps {
 }
 
 export function TalkList({ conversations, people, bot, open, onNew }: TalkListProps) {
-  const { data: all = [], error, reload, more, loadMore } = conversations;
+  const { data: all = [], error, reload, more } = conversations;
   const names = new Set([...people.map(({ username }) => username), person.value]);
   const own = [...names].map((speaker) => {
     const talk = between(all, speaker, bot.username);
@@ -50,16 +50,15 @@ export function TalkList({ conversations, people, bot, open, onNew }: TalkListPr
   return (
     <section class="talks" aria-label="Conversations">
       {error !== undefined && <Failure error={error} retry={reload} />}
-      <ul>
-        <Talk isOpen={open === "posts"} />
-        {own.map((row) => (
-          <Talk key={row.speaker} {...row} />
-        ))}
-        {others.map((talk) => (
-          <Talk key={talk.id} talk={talk} isOpen={open === talk.id} />
-        ))}
-      </ul>
-      {more && <Action run={loadMore}>Show more</Action>}
+      <List
+        look="talk-list"
+        more={more}
+        items={[
+          <Talk key="posts" isOpen={open === "posts"} />,
+          ...own.map((row) => <Talk key={`@${row.speaker}`} {...row} />),
+          ...others.map((talk) => <Talk key={talk.id} talk={talk} isOpen={open === talk.id} />),
+        ]}
+      />
       <button type="button" class="quiet" onClick={onNew} aria-keyshortcuts="p">
         <Icon name="plus" /> New person
       </button>

@@ -48,8 +48,8 @@ export function Uses({ event, bot, parts, canRun }: UsesProps) {
         </Action>
       ))}
       {byHand}
-      {open === "edit" && <EditDialog {...{ event, bot, onClose }} />}
-      {open === "test" && <TestDialog {...{ event, parts, onClose }} />}
+      {open === "edit" && <EditDialog event={event} bot={bot} onClose={onClose} />}
+      {open === "test" && <TestDialog event={event} parts={parts} onClose={onClose} />}
     </div>
   );
 }

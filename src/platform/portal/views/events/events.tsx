@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../../keys/keys.ts";
 import { go, route } from "../../live/route.ts";
 import { Empty, Time } from "../../parts/bits.tsx";
+import { List } from "../../parts/list.tsx";
 import { Filters } from "./filters.tsx";
 import { Row } from "./row.tsx";
 import { overview, showAll, visibleThings } from "./store.ts";
@@ -28,14 +29,14 @@ export function Events() {
         </section>
       )}
       <IdleLine />
-      {things.length > 0 && <List things={things} open={id} />}
+      {things.length > 0 && <Rows things={things} open={id} />}
       <Nothing />
     </>
   );
 }
 
-function List({ things, open }: { readonly things: readonly Thing[]; readonly open: string }) {
-  const list = useRef<HTMLOListElement>(null);
+function Rows({ things, open }: { readonly things: readonly Thing[]; readonly open: string }) {
+  const list = useRef<HTMLUListElement>(null);
   const [limit, setLimit] = useState(PAGE);
   const at = open === "" ? -1 : things.findIndex((thing) => idOf(thing) === open);
   const count = Math.max(limit, at + 1);
@@ -58,18 +59,18 @@ function List({ things, open }: { readonly things: readonly Thing[]; readonly op
     ...(open === "" ? [] : [{ key: "Escape", label: "Close the event", group, run: close }]),
   ]);
   return (
-    <>
-      <ol ref={list} class="event-list" aria-label="Events">
-        {things.slice(0, count).map((thing, index) => (
+    <List
+      element={list}
+      look="event-list"
+      label="Events"
+      items={things
+        .slice(0, count)
+        .map((thing, index) => (
           <Row key={entryOf(thing).seq} thing={thing} isOpen={index === at} />
         ))}
-      </ol>
-      {things.length > count && (
-        <button type="button" onClick={() => setLimit(count + PAGE)}>
-          Show older ({things.length - count})
-        </button>
-      )}
-    </>
+      more={things.length > count ? () => setLimit(count + PAGE) : undefined}
+      moreLabel={`Show older (${things.length - count})`}
+    />
   );
 }
 

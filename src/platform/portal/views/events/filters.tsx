@@ -1,5 +1,6 @@
 import { useRef } from "preact/hooks";
 import { useKeys } from "../../keys/keys.ts";
+import { Search } from "../../parts/list.tsx";
 import { overview, text, trouble, type, visibleThings } from "./store.ts";
 
 export function Filters() {
@@ -8,16 +9,11 @@ export function Filters() {
   const types = [...overview.value.stories.values()].map(({ event }) => event.type);
   return (
     <search class="row event-filters">
-      <input
-        ref={field}
-        type="search"
-        class="grow"
-        aria-label="Search events"
-        value={text.value}
+      <Search
+        element={field}
+        label="Search events"
         placeholder="Search by text, @username, id or path"
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value;
-        }}
+        text={text}
       />
       <select
         aria-label="Type"

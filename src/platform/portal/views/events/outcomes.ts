@@ -1,5 +1,6 @@
 import type { EntryOf } from "../../../types.ts";
 import { span } from "../../parts/duration.ts";
+import { eventTypes } from "./event-types.ts";
 import {
   type Calls,
   type Change,
@@ -89,21 +90,12 @@ export function isTrouble(thing: Thing, bots: Bots): boolean {
   return thing.kind === "calls" && !thing.recovered && isFailed(thing.call);
 }
 
-const acts: Readonly<Record<string, string>> = {
-  "dm.message": "",
-  mention: "mentioned the bot",
-  comment: "commented",
-  reply: "replied",
-  follow: "follows the bot",
-  like: "liked it",
-  repost: "reposted it",
-  quote: "quoted it",
-};
+const typeTexts: Readonly<Record<string, { readonly act: string } | undefined>> = eventTypes;
 
 /** Describes the action behind an event: "mentioned the bot: “hello”". */
 export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): string {
   const quoted = text === undefined ? "" : `“${text}”`;
-  return [acts[type] ?? type, quoted].filter(Boolean).join(": ") || type;
+  return [typeTexts[type]?.act ?? type, quoted].filter(Boolean).join(": ") || type;
 }
 
 const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;

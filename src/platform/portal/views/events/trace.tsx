@@ -66,7 +66,9 @@ function Parts({ event, bot, isBrief }: PartsProps) {
         for @{bot}, {new Date(event.createdAt).toLocaleString()}
       </p>
       <Trouble parts={parts} />
-      {!isBrief && !isOwn(event.id) && <Uses {...{ event, bot, parts }} canRun={!isDead} />}
+      {!isBrief && !isOwn(event.id) && (
+        <Uses event={event} bot={bot} parts={parts} canRun={!isDead} />
+      )}
       <ol class="parts" aria-label="Deliveries, runs and requests">
         {end?.kind === "run" ? (
           <Steps id={event.id} bot={bot} from={event.createdAt} parts={parts} />

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { control } from "../../api/control.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { addressOf } from "../../live/route.ts";
@@ -7,6 +7,7 @@ import { Badge } from "../../parts/bits.tsx";
 import { ListCard } from "../../parts/card.tsx";
 import { Fields } from "../../parts/fields.tsx";
 import { Action, Form } from "../../parts/form.tsx";
+import { Item } from "../../parts/list.tsx";
 import { attempt } from "../../parts/toast.tsx";
 import { trouble } from "../../shell/banner.tsx";
 import { platformScenarios, type Situation } from "./platform.tsx";
@@ -35,8 +36,8 @@ export function Faults() {
     ...startByKey,
     { key: "o", label: "Stop all faults", group: "Faults", run: () => void attempt(stopAll) },
   ]);
-  const rowsOf = (scenarios: readonly Scenario[]) =>
-    now && activeFirst(scenarios.map((each) => faultRow(each, isActive(each, now.faults))));
+  const itemsOf = (scenarios: readonly Scenario[]) =>
+    now && activeFirst(scenarios, (each) => isActive(each, now.faults), faultItem);
   return (
     <>
       <div class="head">
@@ -46,9 +47,9 @@ export function Faults() {
         </Action>
       </div>
       <div class="columns">
-        <ListCard title="Deliveries" live={live} rows={rowsOf(deliveries)} />
-        <ListCard title="API" rows={rowsOf(requests)} />
-        <ListCard title="Platform" rows={now && app && platformRows({ ...now, app })} />
+        <ListCard title="Deliveries" live={live} items={itemsOf(deliveries)} />
+        <ListCard title="API" items={itemsOf(requests)} />
+        <ListCard title="Platform" items={now && app && platformItems({ ...now, app })} />
       </div>
       <p>
         The clock and the limits are in <a href={addressOf("settings")}>Settings</a>.
@@ -57,16 +58,22 @@ export function Faults() {
   );
 }
 
-function activeFirst<T extends { readonly active: boolean }>(rows: readonly T[]) {
-  return rows.toSorted((a, b) => Number(b.active) - Number(a.active));
+/** Renders the active scenarios before the others. */
+function activeFirst<T>(
+  scenarios: readonly T[],
+  isActiveNow: (scenario: T) => boolean,
+  render: (scenario: T, active: boolean) => VNode,
+): readonly VNode[] {
+  const { active = [], idle = [] } = Object.groupBy(scenarios, (each) =>
+    isActiveNow(each) ? "active" : "idle",
+  );
+  return [...active.map((each) => render(each, true)), ...idle.map((each) => render(each, false))];
 }
 
-function faultRow(scenario: Scenario, active: boolean) {
-  const { title, key } = scenario;
-  return {
-    key: title,
-    active,
-    text: (
+function faultItem(scenario: Scenario, active: boolean) {
+  const { title, key, bot } = scenario;
+  return (
+    <Item key={title}>
       <Form
         keeps
         label={title}
@@ -79,42 +86,43 @@ function faultRow(scenario: Scenario, active: boolean) {
         }
         run={(values) => control.setFaults(active ? endOf(scenario) : changeOf(scenario, values))}
       >
-        <Summary {...scenario} active={active}>
+        <Summary title={title} bot={bot} active={active}>
           <Fields of={fieldsOf(scenario)} />
         </Summary>
       </Form>
-    ),
-  };
+    </Item>
+  );
 }
 
-function platformRows(now: Situation) {
-  const rows = platformScenarios.map(
-    ({ title, bot, start, stop, action = "Stop", confirm, ...scenario }) => {
-      const active = scenario.isActive(now);
-      const blocked = scenario.blocked?.(now);
-      return {
-        key: title,
-        active,
-        text: <Summary {...{ title, bot, active, blocked }} />,
-        actions: (
-          <Action
-            tone={active ? undefined : confirm && "danger"}
-            disabled={blocked !== undefined || (active && stop === undefined)}
-            run={() => (active ? stop : start)?.(now)}
-            confirm={active ? undefined : confirm}
-          >
-            {active && stop !== undefined ? action : "Start"}
-            <span class="visually-hidden"> {title}</span>
-          </Action>
-        ),
-      };
+function platformItems(now: Situation) {
+  return activeFirst(
+    platformScenarios,
+    (each) => each.isActive(now),
+    ({ title, bot, start, stop, action = "Stop", confirm, blocked }, active) => {
+      const obstacle = blocked?.(now);
+      const button = (
+        <Action
+          tone={active ? undefined : confirm && "danger"}
+          disabled={obstacle !== undefined || (active && stop === undefined)}
+          run={() => (active ? stop : start)?.(now)}
+          confirm={active ? undefined : confirm}
+        >
+          {active && stop !== undefined ? action : "Start"}
+          <span class="visually-hidden"> {title}</span>
+        </Action>
+      );
+      return (
+        <Item key={title} actions={button}>
+          <Summary title={title} bot={bot} active={active} blocked={obstacle} />
+        </Item>
+      );
     },
   );
-  return activeFirst(rows);
 }
 
 interface SummaryProps extends Pick<Scenario, "title" | "bot"> {
   readonly active: boolean;
+  /** Why the scenario cannot start. */
   readonly blocked?: string | undefined;
   readonly children?: ComponentChildren;
 }

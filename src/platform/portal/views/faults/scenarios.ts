@@ -137,7 +137,11 @@ interface FaultField extends Omit<FieldSpec, "name" | "value"> {
 }
 
 const delay: FaultField = {
-  ...{ label: "Delay, ms", kind: "number", min: 1, max: 86_400_000, required: true },
+  label: "Delay, ms",
+  kind: "number",
+  min: 1,
+  max: 86_400_000,
+  required: true,
   text: (ms) => span(Number(ms)),
 };
 
@@ -148,25 +152,43 @@ const matches = [
 
 const fields: Readonly<Record<FieldName, FaultField>> = {
   status: {
-    ...{ label: "Status", kind: "number", min: 300, max: 599, required: true },
+    label: "Status",
+    kind: "number",
+    min: 300,
+    max: 599,
+    required: true,
     text: (status) => `status ${status}`,
   },
   delayMs: delay,
   lateMs: delay,
   retryAfterSeconds: {
-    ...{ label: "Retry-After, s", kind: "number", min: 0, max: 86_400, placeholder: "none" },
+    label: "Retry-After, s",
+    kind: "number",
+    min: 0,
+    max: 86_400,
+    placeholder: "none",
     text: (seconds) => `Retry-After ${seconds} s`,
   },
   match: {
-    ...{ label: "Requests", kind: "select" },
+    label: "Requests",
+    kind: "select",
     text: (match) => (match === "write" ? "writes only" : ""),
   },
   times: {
-    ...{ label: "How many", kind: "number", min: 1, max: 1_000_000, placeholder: "no end" },
+    label: "How many",
+    kind: "number",
+    min: 1,
+    max: 1_000_000,
+    placeholder: "no end",
     text: (times) => `${times} left`,
   },
   rate: {
-    ...{ label: "Share, %", kind: "number", min: 0.1, max: 100, step: "any", placeholder: "all" },
+    label: "Share, %",
+    kind: "number",
+    min: 0.1,
+    max: 100,
+    step: "any",
+    placeholder: "all",
     text: (rate) => `${percent(Number(rate))} % of them`,
   },
 };

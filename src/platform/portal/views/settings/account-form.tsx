@@ -12,7 +12,10 @@ export function AccountForm({ kind, create }: AccountFormProps) {
       submit={`Create ${kind}`}
       fields={[
         {
-          ...{ name: "username", label: "Username", required: true, maxLength: 31 },
+          name: "username",
+          label: "Username",
+          required: true,
+          maxLength: 31,
           placeholder: kind === "bot" ? "helper" : "cleo",
         },
         { name: "name", label: "Name", maxLength: 100, placeholder: "as the username" },

@@ -5,6 +5,7 @@ import { useLive } from "../../live/use-live.ts";
 import { Avatar, Badge } from "../../parts/bits.tsx";
 import { ListCard } from "../../parts/card.tsx";
 import { Action, Form } from "../../parts/form.tsx";
+import { Item } from "../../parts/list.tsx";
 import { showSecret } from "../../parts/secrets.tsx";
 import { AccountForm } from "./account-form.tsx";
 import { createToken } from "./create-token.tsx";
@@ -12,28 +13,25 @@ import { revokeWarning, scopes } from "./names.ts";
 
 export function Bots() {
   const { apps = [], app: shown } = useShownApp();
-  const rows = apps.map((app) => {
+  const items = apps.map((app) => {
     const { username, name } = app.bot;
-    return {
-      key: username,
-      text: (
-        <>
-          <Avatar username={username} isBot /> <strong>{name}</strong> @{username}{" "}
-          {app === shown && <Badge>shown</Badge>}{" "}
-          {app.disabled && <Badge tone="bad">disabled</Badge>}
-        </>
-      ),
-      actions: (
-        <>
-          {app !== shown && (
-            <Action small label={`Show @${username}`} run={() => lookAt(username, apps)}>
-              Show
-            </Action>
-          )}
-          <Switch app={app} />
-        </>
-      ),
-    };
+    const isShown = app === shown;
+    const actions = (
+      <>
+        {!isShown && (
+          <Action small label={`Show @${username}`} run={() => lookAt(username, apps)}>
+            Show
+          </Action>
+        )}
+        <Switch app={app} />
+      </>
+    );
+    return (
+      <Item key={username} actions={actions}>
+        <Avatar username={username} isBot /> <strong>{name}</strong> @{username}{" "}
+        {isShown && <Badge>shown</Badge>} {app.disabled && <Badge tone="bad">disabled</Badge>}
+      </Item>
+    );
   });
   const create = async (account: { username: string; name?: string }) => {
     const { bot, apiKey, webhookSecret } = await control.apps.create(account);
@@ -53,7 +51,7 @@ export function Bots() {
     });
   };
   return (
-    <ListCard title="Bots" rows={rows}>
+    <ListCard title="Bots" items={items}>
       <AccountForm kind="bot" create={create} />
     </ListCard>
   );
@@ -86,7 +84,7 @@ export function Tokens({ app }: { readonly app: AppView }) {
     <ListCard
       title={`@${username}'s tokens`}
       live={live}
-      rows={live.data?.map((token) => tokenRow(token, app))}
+      items={live.data?.map((token) => tokenItem(token, app))}
     >
       <Form
         label="New token"
@@ -100,30 +98,27 @@ export function Tokens({ app }: { readonly app: AppView }) {
   );
 }
 
-function tokenRow({ id, lastFour, scopes: own, standard }: TokenView, app: AppView) {
-  return {
-    key: id,
-    text: (
-      <>
-        <code>…{lastFour}</code> {standard && <Badge>standard</Badge>}{" "}
-        <span class="hint">{own.join(", ") || "no scope"}</span>
-      </>
-    ),
-    actions: (
-      <Action
-        small
-        tone="danger"
-        label={`Revoke the token that ends in ${lastFour}`}
-        run={() => control.apps.revokeToken(id)}
-        done={`Revoked the token …${lastFour}.`}
-        confirm={{
-          title: `Revoke the token …${lastFour}?`,
-          text: `${revokeWarning(standard, app)} This cannot be undone.`,
-          submit: "Revoke",
-        }}
-      >
-        Revoke…
-      </Action>
-    ),
-  };
+function tokenItem({ id, lastFour, scopes: own, standard }: TokenView, app: AppView) {
+  const revoke = (
+    <Action
+      small
+      tone="danger"
+      label={`Revoke the token that ends in ${lastFour}`}
+      run={() => control.apps.revokeToken(id)}
+      done={`Revoked the token …${lastFour}.`}
+      confirm={{
+        title: `Revoke the token …${lastFour}?`,
+        text: `${revokeWarning(standard, app)} This cannot be undone.`,
+        submit: "Revoke",
+      }}
+    >
+      Revoke…
+    </Action>
+  );
+  return (
+    <Item key={id} actions={revoke}>
+      <code>…{lastFour}</code> {standard && <Badge>standard</Badge>}{" "}
+      <span class="hint">{own.join(", ") || "no scope"}</span>
+    </Item>
+  );
 }

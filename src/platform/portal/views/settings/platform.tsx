@@ -8,6 +8,7 @@ import { Card, ListCard } from "../../parts/card.tsx";
 import { bytes } from "../../parts/duration.ts";
 import { FileButton } from "../../parts/file-button.tsx";
 import { Action, Form } from "../../parts/form.tsx";
+import { Item } from "../../parts/list.tsx";
 import { attempt } from "../../parts/toast.tsx";
 import { resetClock } from "../../shell/banner.tsx";
 import { isRefused, offsetAt, type ReadClock, toPlatformTime } from "./clock.ts";
@@ -31,8 +32,13 @@ export function Limits() {
           label="Limits"
           submit="Save limits"
           fields={limitNames.map((name) => ({
-            ...{ name, label: limitTexts[name], hint: usage(data[name]), kind: "number" },
-            ...{ min: 0, max: 1_000_000, placeholder: "no limit" },
+            name,
+            label: limitTexts[name],
+            hint: usage(data[name]),
+            kind: "number",
+            min: 0,
+            max: 1_000_000,
+            placeholder: "no limit",
             value: String(data[name].limit ?? ""),
           }))}
           run={(values) => {
@@ -87,8 +93,11 @@ export function Clock() {
         submit="Set"
         fields={[
           {
-            ...{ name: "now", label: "Set to (UTC)", kind: "datetime-local" },
-            ...{ step: 1, required: true },
+            name: "now",
+            label: "Set to (UTC)",
+            kind: "datetime-local",
+            step: 1,
+            required: true,
           },
         ]}
         run={(values) =>
@@ -135,7 +144,7 @@ export function Snapshots() {
       hint="Copies of the whole state. They are lost when the platform stops. Download them to keep them."
       head={<Reset />}
       live={live}
-      rows={live.data?.toReversed().map(snapshotRow)}
+      items={live.data?.toReversed().map(snapshotItem)}
     >
       <Form
         label="New snapshot"
@@ -173,45 +182,37 @@ function Reset() {
   );
 }
 
-function snapshotRow({ id, name, at, bytes: size }: SnapshotView) {
-  return {
-    key: id,
-    text: (
-      <>
-        <strong>{name}</strong> <Time at={at} /> <span class="hint">{bytes(size)}</span>
-      </>
-    ),
-    actions: (
-      <>
-        <Action
-          small
-          label={`Restore ${name}`}
-          run={() => control.snapshots.restore(id)}
-          done={`Restored “${name}”.`}
-          confirm={{
-            title: `Restore “${name}”?`,
-            text: "Users, content, events, tokens, secrets, the webhook, limits and the clock are replaced, and faults end. Changes since the snapshot are lost unless you take another snapshot first.",
-            submit: "Restore",
-          }}
-        >
-          Restore…
-        </Action>
-        <Action
-          small
-          label={`Download ${name}`}
-          run={async () => save(fileName(name, new Date(at)), await control.snapshots.file(id))}
-        >
-          Download
-        </Action>
-        <Action
-          small
-          tone="danger"
-          label={`Delete ${name}`}
-          run={() => control.snapshots.remove(id)}
-        >
-          Delete
-        </Action>
-      </>
-    ),
-  };
+function snapshotItem({ id, name, at, bytes: size }: SnapshotView) {
+  const actions = (
+    <>
+      <Action
+        small
+        label={`Restore ${name}`}
+        run={() => control.snapshots.restore(id)}
+        done={`Restored “${name}”.`}
+        confirm={{
+          title: `Restore “${name}”?`,
+          text: "Users, content, events, tokens, secrets, the webhook, limits and the clock are replaced, and faults end. Changes since the snapshot are lost unless you take another snapshot first.",
+          submit: "Restore",
+        }}
+      >
+        Restore…
+      </Action>
+      <Action
+        small
+        label={`Download ${name}`}
+        run={async () => save(fileName(name, new Date(at)), await control.snapshots.file(id))}
+      >
+        Download
+      </Action>
+      <Action small tone="danger" label={`Delete ${name}`} run={() => control.snapshots.remove(id)}>
+        Delete
+      </Action>
+    </>
+  );
+  return (
+    <Item key={id} actions={actions}>
+      <strong>{name}</strong> <Time at={at} /> <span class="hint">{bytes(size)}</span>
+    </Item>
+  );
 }

@@ -7,19 +7,14 @@ import { usePeople } from "../../live/use-people.ts";
 import { Avatar, Badge } from "../../parts/bits.tsx";
 import { Card, ListCard } from "../../parts/card.tsx";
 import { Action, Form } from "../../parts/form.tsx";
+import { Item } from "../../parts/list.tsx";
 import { AccountForm } from "./account-form.tsx";
 
 export function People() {
   const live = usePeople();
-  const rows = live.people.map(({ username, name }) => ({
-    key: username,
-    text: (
-      <>
-        <Avatar username={username} /> <strong>{name}</strong> @{username}{" "}
-        {username === person.value && <Badge>you</Badge>}
-      </>
-    ),
-    actions: username !== person.value && (
+  const items = live.people.map(({ username, name }) => {
+    const isSelf = username === person.value;
+    const actAs = !isSelf && (
       <Action
         small
         label={`Act as @${username}`}
@@ -29,10 +24,16 @@ export function People() {
       >
         Act as
       </Action>
-    ),
-  }));
+    );
+    return (
+      <Item key={username} actions={actAs}>
+        <Avatar username={username} /> <strong>{name}</strong> @{username}{" "}
+        {isSelf && <Badge>you</Badge>}
+      </Item>
+    );
+  });
   return (
-    <ListCard title="People" live={live} rows={rows}>
+    <ListCard title="People" live={live} items={items}>
       <AccountForm kind="person" create={control.createPerson} />
     </ListCard>
   );
@@ -57,19 +58,22 @@ export function Blocks({ names }: NamesProps) {
         </>
       }
       live={live}
-      rows={live.data?.map((block) => ({
-        key: `${block.by} ${block.whom}`,
-        text: `@${block.by} blocks @${block.whom}`,
-        actions: (
-          <Action
-            small
-            label={`Unblock @${block.whom} for @${block.by}`}
-            run={() => set(block, false)}
-          >
-            Remove
-          </Action>
-        ),
-      }))}
+      items={live.data?.map(({ by, whom }) => (
+        <Item
+          key={`${by} ${whom}`}
+          actions={
+            <Action
+              small
+              label={`Unblock @${whom} for @${by}`}
+              run={() => set({ by, whom }, false)}
+            >
+              Remove
+            </Action>
+          }
+        >
+          @{by} blocks @{whom}
+        </Item>
+      ))}
     >
       <Form
         key={person.value}
@@ -103,7 +107,10 @@ export function Groups({ names }: NamesProps) {
         fields={[
           { name: "members", label: "Members", required: true, value: proposal },
           {
-            ...{ name: "text", label: "First message", required: true, maxLength: 4_000 },
+            name: "text",
+            label: "First message",
+            required: true,
+            maxLength: 4_000,
             value: "Hello!",
           },
         ]}

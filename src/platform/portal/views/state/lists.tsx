@@ -6,6 +6,7 @@ import { type Pages, usePages } from "../../live/use-pages.ts";
 import { Code, Time, Until } from "../../parts/bits.tsx";
 import { bytes } from "../../parts/duration.ts";
 import { Action } from "../../parts/form.tsx";
+import { Item } from "../../parts/list.tsx";
 
 /** Reload after runs, because a run changes states and timers, and a fired timer causes a run. */
 const concerns = ({ kind }: TimelineEntry) => kind === "run" || kind === "state";
@@ -27,11 +28,10 @@ export function useCrons(): Pages<CronView> {
   return usePages(read, { key: bot.value, concerns });
 }
 
-export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen?: boolean }) {
-  const { key, value, bytes: size, updatedAt } = state;
+export function stateItem({ key, value, bytes: size, updatedAt }: StateView, isOpen = false) {
   return (
-    <li>
-      <details class="grow" open={isOpen}>
+    <Item key={key}>
+      <details open={isOpen}>
         <summary>
           <code>{key}</code> <span class="hint">{bytes(size)}</span>{" "}
           <Time at={updatedAt} by={machineOffset} />
@@ -43,42 +43,31 @@ export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen
           </p>
         )}
       </details>
-    </li>
+    </Item>
   );
 }
 
 /** A row includes the key if several timers share a lane and name. */
-export function TimerItems({ timers }: { readonly timers: readonly TimerView[] }) {
-  return timers.map((timer) => {
-    const { lane, name, key } = timer;
+export function timerItems(timers: readonly TimerView[]) {
+  return timers.map(({ lane, name, key, dueAt }) => {
     const same = timers.filter((each) => each.lane === lane && each.name === name);
-    return <TimerItem key={`${lane} ${name} ${key}`} timer={timer} isOnly={same.length === 1} />;
-  });
-}
-
-interface TimerItemProps {
-  readonly timer: TimerView;
-  readonly isOnly: boolean;
-}
-
-function TimerItem({ timer, isOnly }: TimerItemProps) {
-  const { lane, name, key, dueAt } = timer;
-  const ownKey = isOnly ? "" : ` ${key}`;
-  return (
-    <li>
-      <span class="grow">
+    const ownKey = same.length === 1 ? "" : ` ${key}`;
+    const fire = () => control.inbox.fireTimers({ lane, name, key });
+    const actions = (
+      <>
+        <span>
+          due <Until at={dueAt} by={machineOffset} />
+        </span>
+        <FireNow name={`${name} in ${lane}${ownKey}`} fire={fire} />
+      </>
+    );
+    return (
+      <Item key={`${lane} ${name} ${key}`} actions={actions}>
         <strong>{name}</strong> <code>{lane}</code>
         <span class="hint">{ownKey}</span>
-      </span>
-      <span>
-        due <Until at={dueAt} by={machineOffset} />
-      </span>
-      <FireNow
-        name={`${name} in ${lane}${ownKey}`}
-        fire={() => control.inbox.fireTimers({ lane, name, key })}
-      />
-    </li>
-  );
+      </Item>
+    );
+  });
 }
 
 interface FireNowProps {

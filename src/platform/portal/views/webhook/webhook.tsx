@@ -6,11 +6,12 @@ import { useLive } from "../../live/use-live.ts";
 import { Badge, Failure, Time } from "../../parts/bits.tsx";
 import { Card } from "../../parts/card.tsx";
 import { Action, Form } from "../../parts/form.tsx";
+import { Item, List } from "../../parts/list.tsx";
 import { showSecret } from "../../parts/secrets.tsx";
 import { say } from "../../parts/toast.tsx";
 import { actAsPerson } from "../../shell/act-keys.ts";
+import { eventTypes } from "../events/event-types.ts";
 import { BotCard } from "./bot-card.tsx";
-import { eventTypes } from "./event-types.ts";
 
 export function Webhook() {
   const { app, error, reload } = useShownApp();
@@ -34,7 +35,7 @@ interface AppProps {
   readonly app: AppView;
 }
 
-const types = Object.entries(eventTypes).map(([value, hint]) => ({ value, hint }));
+const types = Object.entries(eventTypes).map(([value, { cause }]) => ({ value, hint: cause }));
 const testTypes = types.map(({ value, hint }) => ({ value, label: `${value}: ${hint}` }));
 
 function Deliveries({ app: { webhook, bot } }: AppProps) {
@@ -71,13 +72,13 @@ function Deliveries({ app: { webhook, bot } }: AppProps) {
       {notifications.length > 0 && (
         <details>
           <summary>Notifications to the owner ({notifications.length})</summary>
-          <ul class="list">
-            {notifications.map(({ id, at, message }) => (
-              <li key={id}>
-                <span class="grow">{message}</span> <Time at={at} />
-              </li>
+          <List
+            items={notifications.map(({ id, at, message }) => (
+              <Item key={id} actions={<Time at={at} />}>
+                {message}
+              </Item>
             ))}
-          </ul>
+          />
         </details>
       )}
     </Card>
@@ -101,19 +102,26 @@ function Endpoint({ app: { webhook } }: AppProps) {
         submit="Save"
         fields={[
           {
-            ...{ name: "url", label: "URL", required: true, value: webhook.url ?? "" },
+            name: "url",
+            label: "URL",
+            required: true,
+            value: webhook.url ?? "",
             placeholder: "http://127.0.0.1:3000/webhook",
             hint: "https, or http on this machine.",
           },
           {
-            ...{ name: "types", label: "Event types", kind: "checks" },
+            name: "types",
+            label: "Event types",
+            kind: "checks",
             hint: "Select none to receive every type, including new ones.",
             options: options.map((option) => {
               return { ...option, checked: webhook.types.includes(option.value) };
             }),
           },
           {
-            ...{ name: "enabled", label: "State", kind: "checks" },
+            name: "enabled",
+            label: "State",
+            kind: "checks",
             // The first URL that the user saves enables the webhook.
             options: [
               { value: "on", label: "Enabled", checked: webhook.enabled || webhook.url === null },
