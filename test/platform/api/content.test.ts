@@ -102,7 +102,10 @@ choice("`GET /search`", async (world) => {
     CLEON: ["u_5"],
     über: ["p_3"],
     αθηνα: ["p_3"],
-    ...{ needle: [], "%": [], _: [], "c*": [] },
+    needle: [],
+    "%": [],
+    _: [],
+    "c*": [],
   };
   for (const [q, ids] of Object.entries(expected)) {
     expect({ q, ids: await allOf(world, `/search?q=${encodeURIComponent(q)}&`) }).toEqual({

@@ -56,7 +56,8 @@ test.each([{ postsPerDay: -1 }, { postsPerDay: 1.5 }, { postsPerDay: "1" }, { po
 test("usage survives a restart on the same day", async () => {
   const clock = new ManualClock();
   const options = {
-    ...{ clock, stateFile: join(temporaryFolder(), "state.db") },
+    clock,
+    stateFile: join(temporaryFolder(), "state.db"),
     limits: { postsPerDay: 1 },
   };
   const first = await runPlatform(options);

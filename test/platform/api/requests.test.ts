@@ -143,7 +143,8 @@ choice("bodies", async (world) => {
   const headers = { authorization: `Bearer ${world.token}`, "content-type": "application/json" };
   const send = (body: string | Buffer<ArrayBuffer>, type = "application/json") =>
     answer(world, "/api/v1/posts", {
-      ...{ method: "POST", body },
+      method: "POST",
+      body,
       headers: { ...headers, "content-type": type },
     });
   const notUtf8 = Buffer.from('{"text":"\u00ff"}', "latin1");
@@ -190,7 +191,9 @@ choice("page size", async (world) => {
     const wrong = ["limit=0", "limit=51", "limit=", "limit=5&limit=6", `${cursor}=x_1`];
     for (const query of [...wrong, `${cursor}=1`, `${cursor}=evt_1`, "limit=0&since="]) {
       expect({ list, query, ...(await get(world, list + query)) }).toMatchObject({
-        ...{ list, query, status: 400 },
+        list,
+        query,
+        status: 400,
         body: { error: { code: "VALIDATION" } },
       });
     }

@@ -17,7 +17,11 @@ const put = (platform: Platform, path: string, body: unknown) =>
   request(platform, "PUT", `/control/v1${path}`, { body });
 
 const off = {
-  ...{ url: null, types: [], enabled: false, consecutiveFailures: 0, disabledReason: null },
+  url: null,
+  types: [],
+  enabled: false,
+  consecutiveFailures: 0,
+  disabledReason: null,
   disableAfter: 20,
 };
 

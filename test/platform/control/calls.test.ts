@@ -39,7 +39,11 @@ test("a call shows its request and response", async () => {
   });
   expect(entry).toMatchObject({ id: "call_1", created: { postId: "p_2" } });
   expect(record).toMatchObject({
-    ...{ id: "call_1", bot: "bot", method: "POST", path: "/posts", status: 201 },
+    id: "call_1",
+    bot: "bot",
+    method: "POST",
+    path: "/posts",
+    status: 201,
     at: expect.stringMatching(/^\d{4}-.*Z$/),
     ms: expect.any(Number),
     request: { url: `${platform.url}/api/v1/posts?x=1`, headers: json, body, truncated: false },

@@ -41,7 +41,9 @@ test("an image is stored, and its user's action shows it", async () => {
   const shown = await fetch(body.url);
   expect(Buffer.from(await shown.arrayBuffer()).equals(bytes)).toBe(true);
   const { conversationId = "" } = act(platform, "dm.message", {
-    ...{ text: "", imageKeys: [body.key], images: 1 },
+    text: "",
+    imageKeys: [body.key],
+    images: 1,
   });
   const [message] = platform.control.messages(conversationId);
   // Uploaded images come before generated ones.

@@ -146,8 +146,12 @@ test("the bot's states, timers and cron jobs are listed over the loopback channe
   expect(await read("/crons")).toEqual({
     items: [
       {
-        ...{ name: "digest", pattern: "0 9 1 1 *", timeZone: "Europe/Paris", missed: "last" },
-        ...{ nextAt: expect.stringMatching(/-01-01T08:00:00.000Z$/), last: null },
+        name: "digest",
+        pattern: "0 9 1 1 *",
+        timeZone: "Europe/Paris",
+        missed: "last",
+        nextAt: expect.stringMatching(/-01-01T08:00:00.000Z$/),
+        last: null,
       },
     ],
   });

@@ -28,8 +28,14 @@ test("an event shows its actor, place and text", async () => {
   expect(await read(platform)).toEqual({
     entries: [
       {
-        ...{ seq: 1, ...common, id: message, type: "dm.message", from: "ada" },
-        ...{ conversationId, contentId: result.messageId, text: long },
+        seq: 1,
+        ...common,
+        id: message,
+        type: "dm.message",
+        from: "ada",
+        conversationId,
+        contentId: result.messageId,
+        text: long,
       },
       { seq: 2, ...common, id: follow, type: "follow", from: "ben" },
     ],
@@ -73,7 +79,11 @@ test("a request to the API shows its text and what it created", async () => {
     },
     { seq: 3, ...common, id: "call_2", path: "/posts", text: "news", created: { postId: "p_2" } },
     {
-      ...{ seq: 4, ...common, id: "call_3", path: "/posts/p_1/comments", text: "yes" },
+      seq: 4,
+      ...common,
+      id: "call_3",
+      path: "/posts/p_1/comments",
+      text: "yes",
       created: { postId: "p_1", commentId: "cm_1" },
     },
   ]);

@@ -69,7 +69,9 @@ test("axe-core finds no violation on any view, no view is wider than a phone, an
 
 test("each target on a phone is at least 44 px wide and high", async () => {
   const { platform, page } = await openPortal({
-    ...{ window: WINDOW, register: withState, bot: { maxAttempts: 1 } },
+    window: WINDOW,
+    register: withState,
+    bot: { maxAttempts: 1 },
   });
   const dead = platform.control.act({ type: "follow", from: "ada" });
   await platform.waitFor("run", ({ outcome }) => outcome === "dead");

@@ -100,7 +100,12 @@ describe("the current faults", () => {
       ...none,
       api: {
         ...none.api,
-        ...{ mode: "status", match: "write", status: 429, retryAfterSeconds: 2, times: 3, held: 1 },
+        mode: "status",
+        match: "write",
+        status: 429,
+        retryAfterSeconds: 2,
+        times: 3,
+        held: 1,
       },
       events: { mode: "late", lateMs: 3_000, held: 2 },
     };

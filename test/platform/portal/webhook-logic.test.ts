@@ -88,7 +88,8 @@ describe("a bot's status", () => {
     const instances = { list: [{}, {}], poller: { holder: "a" } };
     const rows = readBotStatus({ ...raw, instances }) ?? [];
     expect(rows).toContainEqual({
-      ...{ name: "Instances", value: "2, a reads the log" },
+      name: "Instances",
+      value: "2, a reads the log",
       isBad: false,
     });
   });

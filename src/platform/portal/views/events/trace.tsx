@@ -220,7 +220,7 @@ interface LineProps {
   readonly result?: OutcomeLabel;
   readonly ms?: number;
   /** Loaded when the line expands. */
-  readonly children?: () => ComponentChildren;
+  readonly children?: (() => ComponentChildren) | undefined;
 }
 
 function Line({ at, from, kind, what, fault, guessed, result, ms, children }: LineProps) {
@@ -304,9 +304,8 @@ function StepRow({ step, at, from }: PlacedStep & Pick<PartRowProps, "from">) {
           ? { tone: "warn", text: "result unknown" }
           : { tone: "plain", text: "done" }
       }
-      {...(request !== "" && {
-        children: () => <Code text={request} label={`Request of ${name}`} />,
-      })}
-    />
+    >
+      {request === "" ? undefined : () => <Code text={request} label={`Request of ${name}`} />}
+    </Line>
   );
 }
