@@ -10,7 +10,8 @@ test("platforms run side by side in one process, each with its own port, state, 
     await Promise.all(platforms.map((platform) => platform.stop()));
   });
   expect(new Set(platforms.map(({ url }) => url)).size).toBe(count);
-  expect(new Set(platforms.map(({ apiKey }) => apiKey)).size).toBe(count);
+  const secrets = platforms.flatMap(({ apiKey, webhookSecret }) => [apiKey, webhookSecret]);
+  expect(new Set(secrets).size).toBe(2 * count);
   const answers = platforms.map(async (platform, number) => {
     const { url: baseUrl, apiKey, webhookSecret, control } = platform;
     const databaseUrl = "file::memory:";

@@ -10,12 +10,6 @@ test("a platform uses a free port and reports its URL", async () => {
   expect((await request(one, "GET", "/control/v1/state")).status).toBe(200);
 });
 
-test("platforms running side by side share nothing", async () => {
-  const [one, other] = [await runPlatform(), await runPlatform()];
-  act(one, "follow");
-  expect(other.control.events()).toEqual([]);
-});
-
 test("a port in use is named in the error", async () => {
   const platform = await runPlatform();
   const port = Number(new URL(platform.url).port);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { NewApp, Platform } from "../faces/platform.ts";
 import { verify } from "../faces/signature.ts";
-import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
+import { act, deliveryOf, ids, runPlatform } from "./support/platform.ts";
 import { deliverNew, runReceiver } from "./support/receiver.ts";
 
 async function runTwo(): Promise<{ platform: Platform; other: NewApp }> {
@@ -69,35 +69,4 @@ test("events are delivered again only to their own bot", async () => {
   const eventIds = ids(act(platform, "follow", { to: "other" }));
   await expect(platform.control.deliver({ eventIds })).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await platform.control.deliver({ eventIds }, "other")).toMatchObject([{ status: 200 }]);
-});
-
-test("two bots talk in a conversation started by an action", async () => {
-  const { platform, other } = await runTwo();
-  const begun = act(platform, "dm.message", { from: "other", to: "bot", text: "hello, bot" });
-  const { conversationId = "" } = begun;
-  expect(begun.events).toMatchObject([
-    { type: "dm.message", payload: { from: { username: "other", name: "The Other" } } },
-  ]);
-  const path = `/api/v1/dm/conversations/${conversationId}/messages`;
-  const say = (text: string, token: string) =>
-    request(platform, "POST", path, { body: { text }, token });
-  expect((await say("hello, other", platform.apiKey)).status).toBe(201);
-  expect((await say("how are you?", other.apiKey)).status).toBe(201);
-  const log = (bot: string) =>
-    platform.control.events(undefined, bot).map(({ payload }) => Object(payload).excerpt);
-  expect(log("bot")).toEqual(["hello, bot", "how are you?"]);
-  expect(log("other")).toEqual(["hello, other"]);
-  const { body } = await request(platform, "GET", path, { token: other.apiKey });
-  expect(body).toMatchObject({
-    items: [
-      { text: "how are you?", fromBot: true },
-      { text: "hello, other", fromBot: false },
-      { text: "hello, bot", fromBot: true },
-    ],
-  });
-  expect(platform.control.messages(conversationId).map(({ fromBot }) => fromBot)).toEqual([
-    true,
-    true,
-    true,
-  ]);
 });

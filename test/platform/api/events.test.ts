@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { read } from "../conformance/http.ts";
+import { read, write } from "../conformance/http.ts";
 import {
   act,
   conversationWith,
@@ -11,6 +11,7 @@ import {
   tokenOfOtherApp,
   tokenWith,
 } from "../conformance/setup.ts";
+import type { Content } from "../conformance/wire.ts";
 import type { World } from "../conformance/world.ts";
 import { choice } from "./choice.ts";
 
@@ -84,6 +85,24 @@ choice("a bot's own content", async (world) => {
   }
   expect(await types(world)).toEqual(["dm.message", "like", "repost", "quote", "comment"]);
   await sendMessage(world, await conversationWith(world, "other"), { text: "hello, other" });
+  expect(await types(world, other)).toEqual(["dm.message"]);
+  const { id: entityId } = await write<Content>(
+    world,
+    "/posts",
+    { text: "hello @bot, says @other" },
+    other,
+  );
+  const { type, payload } = (await events(world)).events.at(-1) ?? {};
+  expect({ type, payload }).toEqual({
+    type: "mention",
+    payload: {
+      actor: { username: "other", name: "Other" },
+      entityType: "post",
+      entityId,
+      postId: entityId,
+      excerpt: "hello @bot, says @other",
+    },
+  });
   expect(await types(world, other)).toEqual(["dm.message"]);
   const [event] = (await events(world, "", other)).events;
   const { id: userId, username, name } = await read<Profile>(world, "/me");

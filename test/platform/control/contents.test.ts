@@ -125,6 +125,8 @@ describe("posts", () => {
 
   test.each([
     ["/posts/p_9", 404],
+    ["/posts/p_9/comments", 404],
+    ["/conversations/c_9/messages", 404],
     ["/posts/x", 404],
     ["/posts?cursor=x", 400],
     ["/conversations?cursor=p_1", 400],

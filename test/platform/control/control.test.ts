@@ -87,13 +87,6 @@ test("messages and comments are shown in full, oldest first", async () => {
   expect(comments).toEqual(Array.from({ length: 60 }, (_, n) => `cm_${n + 1}`));
 });
 
-test.each(["/conversations/c_9/messages", "/posts/p_9/comments"])("%s: 404", async (path) => {
-  const platform = await runPlatform();
-  const { status, body } = await request(platform, "GET", `/control/v1${path}`);
-  expect(status).toBe(404);
-  expect(body.error.code).toBe("NOT_FOUND");
-});
-
 test("the log is shown in full, or starting after an event", async () => {
   const platform = await runPlatform();
   const all = ids(act(platform, "dm.message", { count: 120 }));

@@ -76,13 +76,10 @@ test("while the webhook is off, forced deliveries are not sent either", async ()
 });
 
 test.each([
-  [{ eventIds: [] }, 400],
   [{ eventIds: Array.from({ length: 51 }, () => "evt_000000000001") }, 400],
   [{ eventIds: ["evt_000000000001"], times: 0 }, 400],
   [{ eventIds: ["evt_000000000001"], times: 101 }, 400],
-  [{ eventIds: ["evt_000000000009"] }, 404],
   [{ eventIds: ["evt_000000000001", "1"] }, 404],
-  [{}, 400],
 ])("the deliveries %j get %i and are not sent", async (body, status) => {
   const platform = await runPlatform();
   act(platform, "follow");

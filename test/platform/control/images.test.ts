@@ -131,10 +131,3 @@ test("a bot cannot use a user's key", async () => {
   const answer = await request(platform, "POST", "/api/v1/posts", { token, body });
   expect(answer.body.error.code).toBe("INVALID_IMAGE_KEY");
 });
-
-test("other paths accept no image", async () => {
-  const platform = await runPlatform();
-  const headers = { "content-type": "image/png", ...withControlToken(platform) };
-  const { status } = await fetch(`${platform.url}/control/v1/act`, { method: "POST", headers });
-  expect(status).toBe(415);
-});

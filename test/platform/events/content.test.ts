@@ -82,35 +82,6 @@ test("a reply to one bot below another bot's post notifies both", async () => {
   expect(types(platform, "bot")).toEqual(["comment", "comment"]);
 });
 
-test("content that a bot writes through the API makes events for other bots, and none for itself", async () => {
-  const { platform, token } = await runTwo();
-  const post = (path: string, text: string) =>
-    request<{ id: string }>(platform, "POST", `/api/v1${path}`, { body: { text }, token });
-  const made = await post("/posts", "hello @bot, says @other");
-  await post("/posts/p_1/comments", "nice, @bot");
-  await post(`/posts/${made.body.id}/comments`, "mine, @other, and @bot");
-  expect(types(platform, "bot")).toEqual(["mention", "comment", "mention", "mention"]);
-  expect(types(platform, "other")).toEqual([]);
-  const [mention] = platform.control.events();
-  expect(mention?.payload).toEqual({
-    actor: { username: "other", name: "Other" },
-    entityType: "post",
-    entityId: made.body.id,
-    postId: made.body.id,
-    excerpt: "hello @bot, says @other",
-  });
-});
-
-test("a rejected request makes no event", async () => {
-  const { platform, token } = await runTwo();
-  const post = (imageKeys: string[]) =>
-    request(platform, "POST", "/api/v1/posts", { body: { text: "@bot", imageKeys }, token });
-  expect((await post(["img_none"])).status).toBe(400);
-  expect(platform.control.events()).toEqual([]);
-  expect((await post([])).status).toBe(201);
-  expect(platform.control.events()).toHaveLength(1);
-});
-
 test("an event caused by a bot's post is in the timeline and in a delivery, with its author", async () => {
   const { platform, token } = await runTwo();
   await request(platform, "POST", "/api/v1/posts", { body: { text: "hi @bot" }, token });

@@ -78,7 +78,9 @@ describe("with the control token", () => {
     const own = { Origin: platform.url, "Sec-Fetch-Site": "same-origin", ...token };
     expect((await read(platform, own)).status).toBe(200);
     expect((await write(platform, own)).status).toBe(201);
-    expect((await read(platform, token)).status).toBe(200);
+    const { status, headers } = await read(platform, token);
+    expect(status).toBe(200);
+    expect(headers).not.toHaveProperty("access-control-allow-origin");
     expect((await read(platform, { ...token, "X-Forwarded-For": "203.0.113.1" })).status).toBe(200);
     expect((await read(platform, { ...token, Host: "platform.test" })).status).toBe(200);
   });
@@ -96,8 +98,12 @@ describe("with the control token", () => {
     expect((await write(platform, headers)).status).toBe(403);
     const page = await read(platform, headers);
     expect([page.status, page.body.error.code]).toEqual([403, "FORBIDDEN"]);
+    // The origin must have the scheme and the spelling of the requested host.
     const secure = platform.url.replace("http:", "https:");
-    expect((await write(platform, { ...headers, Origin: secure })).status).toBe(403);
+    const renamed = platform.url.replace("127.0.0.1", "localhost");
+    for (const Origin of [secure, renamed]) {
+      expect((await write(platform, { ...headers, Origin })).status).toBe(403);
+    }
     expect(platform.control.events()).toEqual([]);
   });
 
@@ -130,18 +136,20 @@ test.each([
   "multipart/form-data; boundary=x",
   "text/plain",
   "image/png",
+  "application/jsonp",
 ])(
   "another site's form is rejected as %s even with the token, with and without its headers",
   async (type) => {
     const platform = await runPlatform();
     const origin = "https://rebound.example";
     for (const headers of [{}, { Origin: origin }, { Origin: origin, "Sec-Fetch-Site": "none" }]) {
-      for (const path of ["/act", "/reset", "/import", "/deliveries", "/deliveries/curl"]) {
-        const { status } = await supertest(platform.url)
+      for (const path of ["/act", "/reset", "/tokens", "/deliveries", "/deliveries/curl"]) {
+        const { status, body } = await supertest(platform.url)
           .post(`/control/v1${path}`)
           .set({ "Content-Type": type, ...headers, ...withControlToken(platform) })
           .send(JSON.stringify(follow));
-        expect([403, 415]).toContain(status);
+        const refused = "Origin" in headers ? [403, "FORBIDDEN"] : [415, "UNSUPPORTED_MEDIA_TYPE"];
+        expect([status, body.error.code]).toEqual(refused);
       }
     }
     expect(platform.control.events()).toEqual([]);
@@ -158,6 +166,18 @@ test("an image's bytes pass to the only endpoint that accepts them", async () =>
   expect((await send("image/png")).status).not.toBe(415);
   expect((await send("image/png, text/plain")).status).toBe(415);
   expect((await send("text/plain")).status).toBe(415);
+});
+
+test("even a request without a body needs the JSON content type", async () => {
+  const platform = await runPlatform();
+  const secret = platform.webhookSecret;
+  const regenerate = (headers: Readonly<Record<string, string>>) =>
+    supertest(platform.url)
+      .post("/control/v1/webhook/secret")
+      .set({ ...headers, ...withControlToken(platform) });
+  expect((await regenerate({})).status).toBe(415);
+  expect(platform.webhookSecret).toBe(secret);
+  expect((await regenerate({ "Content-Type": "application/json" })).status).toBe(201);
 });
 
 test("each run has a new token that differs from other secrets, unless one was set", async () => {

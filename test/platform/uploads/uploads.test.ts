@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withChunk } from "../../client/images/samples.ts";
-import { image, newUpload, uploadBytes } from "../support/images.ts";
+import { image, newUpload } from "../support/images.ts";
 import { request, runPlatform } from "../support/platform.ts";
 import { startWithDownloads } from "./start.ts";
 
@@ -36,16 +36,6 @@ test.each([
   const { status, body } = await upload(spell(text));
   expect(status).toBe(400);
   expect(body.error.message).toContain("dataBase64 must be standard base64");
-});
-
-test("without storage, requests other than uploads still work", async () => {
-  const platform = await runPlatform();
-  platform.control.setStorage({ configured: false });
-  expect((await uploadBytes(platform, await image())).status).toBe(503);
-  const post = await request(platform, "POST", "/api/v1/posts", { body: { text: "hi" } });
-  expect(post.status).toBe(201);
-  platform.control.setStorage({ configured: true });
-  expect((await newUpload(platform)).width).toBe(9);
 });
 
 test("an app whose uploads are used up downloads no image", async () => {

@@ -1,19 +1,6 @@
 import { expect, test } from "vitest";
 import { request, runPlatform } from "../support/platform.ts";
 
-test("a new platform has no webhook", async () => {
-  const platform = await runPlatform();
-  expect(platform.webhookSecret).toMatch(/^whsec_[0-9a-f]{48}$/);
-  expect(platform.control.webhook).toEqual({
-    url: null,
-    types: [],
-    enabled: false,
-    consecutiveFailures: 0,
-    disabledReason: null,
-    disableAfter: 20,
-  });
-});
-
 test.each([
   { enabled: true },
   { types: ["dm.message", "A type"] },

@@ -6,23 +6,6 @@ import { deliverNew, runReceiver, runWithWebhook, statuses } from "../support/re
 
 const ROUND_MS = 30_000;
 
-test("a round never begins early, and is never skipped", async () => {
-  const { clock, platform } = await runWithWebhook(statuses(500, 502, 404), {
-    retryIntervalMs: 5_000,
-  });
-  const [id = ""] = ids(act(platform, "follow"));
-  const times: number[] = [];
-  for (let attempt = 1; attempt <= 4; attempt += 1) {
-    times.push(Date.parse((await deliveryOf(platform, id, { attempt })).at));
-    // The clock moves in two steps: no delivery is due after the first, and one is due after the second.
-    clock.advance(4_999);
-    clock.advance(1);
-  }
-  const [start = 0] = times;
-  expect(times.map((time) => time - start)).toEqual([0, 5_000, 10_000, 15_000]);
-  expect(platform.control.webhook.consecutiveFailures).toBe(0);
-});
-
 test("a failed batch is never overtaken by a later one", async () => {
   const { clock, platform, receiver } = await runWithWebhook(statuses(200, 500));
   const all = ids(act(platform, "like", { count: 120 }));
