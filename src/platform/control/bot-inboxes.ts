@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { isLoopback } from "../../core/addresses.ts";
-import { isOwn } from "../../events/own.ts";
 import { appNamed } from "../accounts.ts";
-import { notFound, PlatformError } from "../error.ts";
-import { ownEntry } from "../events/shown-events.ts";
+import { PlatformError } from "../error.ts";
+import { findEvent } from "../events/shown-events.ts";
 import type { Schemas } from "../http/body.ts";
 import { badCursor, type Page } from "../http/query.ts";
 import type { User } from "../store/people.ts";
@@ -202,13 +201,7 @@ export class BotInboxes {
 
   #recipientOf(id: string, bot: string | undefined): User {
     const store = this.#options.store();
-    const own = isOwn(id)
-      ? ownEntry(this.#options.timeline, id, bot && appNamed(store, bot).username)
-      : undefined;
-    if (own !== undefined) return appNamed(store, own.bot);
-    const logged = store.events.findById(id);
-    if (logged === undefined) throw notFound(`event: ${id}`);
-    return store.people.get(logged.recipient);
+    return appNamed(store, findEvent(store, this.#options.timeline, id, bot).bot);
   }
 }
 

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import type { Scope } from "../../core/platform-contract.ts";
-import { isOwn } from "../../events/own.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import {
   type AccountInput,
@@ -22,7 +21,7 @@ import type { RunReports } from "../api/runs.ts";
 import { type Apps, type IssuedToken, type NotificationView, scopeList } from "../apps.ts";
 import type { ClockControl, PlatformClock } from "../clock.ts";
 import { invalid, notFound } from "../error.ts";
-import { ownEntry } from "../events/shown-events.ts";
+import { findEvent } from "../events/shown-events.ts";
 import type { Schemas } from "../http/body.ts";
 import { type Page, page, pageQuery, window } from "../http/query.ts";
 import { type LimitSettings, type LimitsView, limitsChange } from "../limits.ts";
@@ -175,19 +174,14 @@ export class Control extends Contents {
    * event and `bot` is missing
    */
   event(id: string, bot?: string): EventTrace {
-    const { store } = this.#world;
     const { records, calls, runs, timeline } = this.#options;
-    const because = (of: string) => ({ calls: calls.because(id, of), runs: runs.of(id, of) });
-    const own = isOwn(id) ? ownEntry(timeline, id, bot && this.#bot(bot).username) : undefined;
-    if (own !== undefined) {
-      const event = { id, type: own.type, createdAt: own.at, payload: {} } as AnyEvent;
-      return { event, bot: own.bot, deliveries: [], ...because(own.bot) };
-    }
-    const logged = store.events.findById(id);
-    if (logged === undefined) throw notFound(`event: ${id}`);
-    const { username } = store.people.get(logged.recipient);
-    const deliveries = records.holding(id);
-    return { event: eventOf(logged), bot: username, deliveries, ...because(username) };
+    const found = findEvent(this.#world.store, timeline, id, bot);
+    return {
+      ...found,
+      deliveries: records.holding(id),
+      calls: calls.because(id, found.bot),
+      runs: runs.of(id, found.bot),
+    };
   }
 
   /**

@@ -1,5 +1,7 @@
 import { isOwn, ownTypeOf, type PayloadPlace } from "../../events/own.ts";
-import { invalid } from "../error.ts";
+import type { AnyEvent } from "../../events/types.ts";
+import { appNamed } from "../accounts.ts";
+import { invalid, notFound } from "../error.ts";
 import { eventOf, type LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
@@ -70,17 +72,36 @@ export function placeIn(path: string): PayloadPlace {
   return place.startsWith("c_") ? { conversationId: place } : { postId: place };
 }
 
+export interface FoundEvent {
+  readonly event: AnyEvent;
+  /** Username of the bot that the event is for. */
+  readonly bot: string;
+}
+
+/**
+ * Finds an event in the log, or one of the bots' own events in the timeline.
+ *
+ * @param bot username; needed only if several bots have a timer or cron event with this id
+ * @throws {PlatformError} 404 NOT_FOUND; 400 VALIDATION if several bots have the event and `bot` is missing
+ */
+export function findEvent(store: Store, timeline: Timeline, id: string, bot?: string): FoundEvent {
+  const own = isOwn(id) ? ownEntry(timeline, id, bot && appNamed(store, bot).username) : undefined;
+  if (own !== undefined) {
+    const event = { id, type: own.type, createdAt: own.at, payload: {} } as AnyEvent;
+    return { event, bot: own.bot };
+  }
+  const logged = store.events.findById(id);
+  if (logged === undefined) throw notFound(`event: ${id}`);
+  return { event: eventOf(logged), bot: store.people.get(logged.recipient).username };
+}
+
 /**
  * Finds a timer or cron event. Several bots may have such an event with the same id.
  *
  * @param bot username. Default: the only bot with this id
  * @throws {PlatformError} 400 VALIDATION if several bots have this id and `bot` is missing
  */
-export function ownEntry(
-  timeline: Timeline,
-  id: string,
-  bot?: string,
-): EntryOf<"event"> | undefined {
+function ownEntry(timeline: Timeline, id: string, bot?: string): EntryOf<"event"> | undefined {
   const found = timeline.after(0).filter((entry): entry is EntryOf<"event"> => {
     return entry.kind === "event" && entry.id === id && (bot === undefined || entry.bot === bot);
   });
