@@ -54,7 +54,7 @@ export async function finished(
 ): Promise<void> {
   chapter("The restarted bot finishes the killed bot's work");
   for (const { eventId } of [said, underWay, waiting]) {
-    await restarted.line(`${eventId} handled`, handled(eventId));
+    await restarted.logs(`${eventId} handled`, handled(eventId));
   }
   const toDora = await stage.answers(said.conversationId);
   show(`the bot does not repeat the posted reply: "${toDora[0]}"`, toDora.length === 1, toDora);

@@ -1,73 +1,42 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
+import { spawn } from "node:child_process";
+import { Child, type Exit } from "../../test/support/child.ts";
+import type { LogRecord } from "../../test/support/log.ts";
 import { BrokenPromise } from "./report.ts";
 
 /** Longest wait for a line, in ms. Longer than any step of the demo. */
 const TIMEOUT_MS = 45_000;
 
-export type Line = Readonly<Record<string, unknown>>;
-
-interface Waiter {
-  readonly fits: (line: Line) => boolean;
-  readonly resolve: (line: Line) => void;
-}
-
-export class Process {
+export class Process extends Child {
   readonly name: string;
-  readonly lines: Line[] = [];
-  readonly #child: ChildProcess;
-  readonly #raw: string[] = [];
-  readonly #waiters = new Set<Waiter>();
-  readonly #exit: Promise<{ code: number | null; signal: string | null }>;
 
   constructor(name: string, args: readonly string[], cwd: string, env: Record<string, string>) {
+    const stdio = ["ignore", "pipe", "pipe"] as const;
+    super(
+      spawn(process.execPath, args, { cwd, env: { ...process.env, ...env }, stdio: [...stdio] }),
+    );
     this.name = name;
-    this.#child = spawn(process.execPath, args, {
-      cwd,
-      env: { ...process.env, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      if (stream !== null)
-        createInterface({ input: stream }).on("line", (line) => this.#read(line));
-    }
-    this.#exit = new Promise((resolve) => {
-      this.#child.once("exit", (code, signal) => resolve({ code, signal }));
-    });
   }
 
-  /** Waits for the first matching line. A line that is already printed also counts. */
-  async line(what: string, fits: (line: Line) => boolean): Promise<Line> {
-    const known = this.lines.find(fits);
-    if (known !== undefined) return known;
-    const { promise, resolve } = Promise.withResolvers<Line>();
-    const waiter = { fits, resolve };
-    this.#waiters.add(waiter);
-    try {
-      return await within(promise, () => `${this.name} did not print: ${what}${this.tail()}`);
-    } finally {
-      this.#waiters.delete(waiter);
-    }
+  /** Waits for the first matching line of the log. A line that is already printed also counts. */
+  async logs(what: string, fits: (line: LogRecord) => boolean): Promise<LogRecord> {
+    return await within(
+      this.logLine(fits),
+      () => `${this.name} did not print: ${what}${this.lastLines()}`,
+    );
   }
 
-  async end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: string | null }> {
-    this.#child.kill(signal);
-    return await within(this.#exit, () => `${this.name} did not end on ${signal}${this.tail()}`);
+  async end(signal: NodeJS.Signals): Promise<Exit> {
+    this.kill(signal);
+    return await within(
+      this.exited,
+      () => `${this.name} did not end on ${signal}${this.lastLines()}`,
+    );
   }
 
-  tail(): string {
-    return this.#raw
-      .slice(-15)
+  lastLines(): string {
+    return this.tail(15)
       .map((line) => `\n    ${this.name}| ${line}`)
       .join("");
-  }
-
-  #read(text: string): void {
-    this.#raw.push(text);
-    if (!text.startsWith("{")) return;
-    const line: Line = JSON.parse(text);
-    this.lines.push(line);
-    for (const { fits, resolve } of this.#waiters) if (fits(line)) resolve(line);
   }
 }
 

@@ -9,7 +9,8 @@ import { parseEnv } from "node:util";
 import { controlClient } from "../../src/cli/control.ts";
 import type { RemoteControl } from "../../src/platform/control/client.ts";
 import type { TimelineEntry } from "../../src/platform/index.ts";
-import { type Line, Process, within } from "./process.ts";
+import type { LogRecord } from "../../test/support/log.ts";
+import { Process, within } from "./process.ts";
 import { BrokenPromise } from "./report.ts";
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
@@ -74,7 +75,7 @@ export class Stage {
     const rounds = ["--retry-interval", PLATFORM_RETRY_MS, "--disable-after", `${DISABLE_AFTER}`];
     const flags = ["--port", "0", "--json", ...rounds];
     const platform = this.#start("platform", [cli, "platform", ...flags], {});
-    const { url, controlToken } = await platform.line("its address", (line) => "url" in line);
+    const { url, controlToken } = await platform.logs("its address", (line) => "url" in line);
     this.#platformUrl = String(url);
     this.#controlToken = String(controlToken);
     return this.#platformUrl;
@@ -88,7 +89,7 @@ export class Stage {
   async startBot(port = "0"): Promise<{ readonly bot: Process; readonly webhook: string }> {
     const env = { ...hurried, SERVICE_BASE_URL: this.#platformUrl, PORT: port };
     const bot = this.#start("bot", ["--import", "service-bot/env", "src/main.ts"], env);
-    const { webhook } = await bot.line("ready", ({ msg }) => msg === "ready");
+    const { webhook } = await bot.logs("ready", ({ msg }) => msg === "ready");
     return { bot, webhook: String(webhook) };
   }
 
@@ -128,7 +129,7 @@ export class Stage {
   }
 
   tails(): string {
-    return [...this.#processes].map((process) => process.tail()).join("");
+    return [...this.#processes].map((process) => process.lastLines()).join("");
   }
 
   /** Kills the running processes and deletes the folder, unless a failure report refers to it. */
@@ -149,6 +150,6 @@ export interface Written {
   readonly conversationId: string;
 }
 
-export function handled(eventId: string): (line: Line) => boolean {
+export function handled(eventId: string): (line: LogRecord) => boolean {
   return ({ msg, event }) => msg === "handled" && event === eventId;
 }

@@ -1,4 +1,5 @@
-import type { Line, Process } from "./process.ts";
+import { isSwitch, type LogRecord } from "../../test/support/log.ts";
+import type { Process } from "./process.ts";
 import { chapter, explain, show } from "./report.ts";
 import { DISABLE_AFTER, handled, hurried, type Stage, type Written } from "./stage.ts";
 
@@ -25,7 +26,7 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   explain(`until now, an audit has looked for lost events every ${audit} s`);
   const found = await answer(stage, bot, lost);
   show(`thanks to an audit, the bot answers @ada: "${found}"`, found !== "", lost);
-  const line = await bot.line("the switch to polling", switchedTo("polling"));
+  const line = await bot.logs("the switch to polling", switchedTo("polling"));
   show(`the bot logs: "${line.msg}"`, line.level === "warn", line);
   explain(`because ${line.reason}`);
   explain(`from now on, the bot reads the log every ${poll} s (polling)`);
@@ -47,10 +48,10 @@ export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   show(`the next message arrives by webhook again: [${status}]`, status === 200, status);
   const text = await answer(stage, bot, written);
   show(`the bot answers @ada: "${text}"`, text !== "", text);
-  const back = await bot.line("the switch back to the webhook", switchedTo("auditing"));
+  const back = await bot.logs("the switch back to the webhook", switchedTo("auditing"));
   show(`the bot logs: "${back.msg}"`, back.level === "info", back);
   explain(`because ${back.reason}`);
-  const switches = bot.lines.filter(isSwitch).map(({ mode }) => mode);
+  const switches = bot.logLines.filter(isSwitch).map(({ mode }) => mode);
   const onceEach = switches.join() === "polling,auditing";
   show("the bot switched to polling once, and back once", onceEach, switches);
   const answers = await stage.answers(written.conversationId);
@@ -74,15 +75,11 @@ async function failures(stage: Stage): Promise<readonly number[]> {
 }
 
 async function answer(stage: Stage, bot: Process, written: Written): Promise<string> {
-  await bot.line(`${written.eventId} handled`, handled(written.eventId));
+  await bot.logs(`${written.eventId} handled`, handled(written.eventId));
   return (await stage.answers(written.conversationId)).at(-1) ?? "";
 }
 
-function isSwitch({ mode, reason }: Line): boolean {
-  return mode !== undefined && reason !== undefined;
-}
-
-function switchedTo(mode: string): (line: Line) => boolean {
+function switchedTo(mode: string): (line: LogRecord) => boolean {
   return (line) => isSwitch(line) && line.mode === mode;
 }
 

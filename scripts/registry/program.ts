@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
+import { Child } from "../../test/support/child.ts";
 
 export interface Surroundings {
   readonly cwd: string;
@@ -17,38 +18,21 @@ export interface Ended {
 const running = new Set<Program>();
 
 /** A command in its own process group, which receives signals as if from a terminal. */
-export class Program {
+export class Program extends Child {
   readonly ended: Promise<Ended>;
-  readonly #child: ChildProcess;
-  #stdout = "";
-  #output = "";
 
   constructor(command: string, args: readonly string[], { cwd, env }: Surroundings) {
-    this.#child = spawn(command, args, {
-      cwd,
-      env: { ...env },
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    this.#child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
-      this.#stdout += chunk;
-      this.#output += chunk;
-    });
-    this.#child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      this.#output += chunk;
-    });
+    super(spawn(command, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] }));
     running.add(this);
-    this.ended = new Promise((resolve) => {
-      const end = (code: number | undefined) => {
-        running.delete(this);
-        resolve({ code, stdout: this.#stdout, output: this.#output });
+    // The streams close when the last process in the group has ended.
+    this.ended = this.exited.then(({ code }) => {
+      running.delete(this);
+      const started = code !== null && this.pid > 0;
+      return {
+        code: started ? code : undefined,
+        stdout: this.stdout.join("\n"),
+        output: this.output(),
       };
-      this.#child.once("error", (error) => {
-        this.#output += error.message;
-        end(undefined);
-      });
-      // The streams close when the last process in the group has ended.
-      this.#child.once("close", (code) => end(code ?? undefined));
     });
   }
 
@@ -56,14 +40,10 @@ export class Program {
     return running.has(this);
   }
 
-  get output(): string {
-    return this.#output;
-  }
-
-  signal(signal: NodeJS.Signals): void {
-    if (this.#child.pid === undefined) return;
+  override kill(signal: NodeJS.Signals): void {
+    if (this.pid === 0) return;
     try {
-      process.kill(-this.#child.pid, signal);
+      process.kill(-this.pid, signal);
     } catch {
       // The process group has already ended.
     }
@@ -82,7 +62,7 @@ export async function complete(
   timeoutMs: number,
 ): Promise<Ended> {
   const program = new Program(command, args, surroundings);
-  const timer = setTimeout(() => program.signal("SIGKILL"), timeoutMs);
+  const timer = setTimeout(() => program.kill("SIGKILL"), timeoutMs);
   try {
     return await program.ended;
   } finally {
@@ -91,5 +71,5 @@ export async function complete(
 }
 
 export function killAll(): void {
-  for (const program of running) program.signal("SIGKILL");
+  for (const program of running) program.kill("SIGKILL");
 }

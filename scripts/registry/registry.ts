@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run, tail } from "../../src/create/io.ts";
 import { reservePort } from "../../test/support/reserve-port.ts";
-import { type Dependent, endWithParent, spawnWithParent } from "../../test/support/with-parent.ts";
+import { Server } from "../../test/support/server.ts";
 import { installTools } from "../../tools/install.ts";
 import { packBoth } from "../pack/packages.ts";
 import type { Packed } from "../pack/stage.ts";
@@ -16,9 +16,9 @@ import { answers } from "./answers.ts";
 export class Registry {
   readonly url: string;
   readonly #folder: string;
-  readonly #server: Dependent;
+  readonly #server: Server;
 
-  private constructor(url: string, folder: string, server: Dependent) {
+  private constructor(url: string, folder: string, server: Server) {
     this.url = url;
     this.#folder = folder;
     this.#server = server;
@@ -32,17 +32,14 @@ export class Registry {
     const port = await reservePort();
     const command = join(modules, "verdaccio/bin/verdaccio");
     const args = [command, "--config", config, "--listen", `127.0.0.1:${port}`];
-    const server = spawnWithParent([process.execPath, ...args], folder, {
-      cwd: folder,
+    const server = new Server([process.execPath, ...args], {
+      ...{ cwd: folder, data: folder },
       env: { ...(await trusted(folder)), ...process.env },
     });
-    const said: string[] = [];
-    server.stderr.setEncoding("utf8").on("data", (chunk: string) => said.push(chunk));
     const registry = new Registry(`http://127.0.0.1:${port}/`, folder, server);
-    const isRunning = () => server.exitCode === null && server.signalCode === null;
-    if (await answers(`${registry.url}-/ping`, isRunning)) return registry;
+    if (await answers(`${registry.url}-/ping`, () => !server.hasEnded)) return registry;
     await registry.close();
-    throw new Error(`The registry did not start:\n${tail(said.join(""))}`);
+    throw new Error(`The registry did not start:\n${tail(server.output())}`);
   }
 
   async publish({ path }: Packed): Promise<void> {
@@ -55,7 +52,7 @@ export class Registry {
   }
 
   async close(): Promise<void> {
-    await endWithParent(this.#server, "TERM");
+    await this.#server.end("TERM");
     await rm(this.#folder, { recursive: true, force: true });
   }
 }

@@ -73,12 +73,12 @@ async function runAndAsk(cell: Cell, bot: Surroundings): Promise<Pick<Timings, "
   const dev = new Program(cell.packageManager, ["run", "dev"], bot);
   try {
     const ready = `http://127.0.0.1:${bot.env["PORT"]}/readyz`;
-    if (!(await answers(ready, () => dev.isRunning))) throw broken(cell, "dev", dev.output);
+    if (!(await answers(ready, () => dev.isRunning))) throw broken(cell, "dev", dev.output());
     const seconds = secondsSince(began);
     return { dev: seconds, answer: await ask(cell, bot, dev) };
   } finally {
-    dev.signal("SIGINT");
-    const timer = setTimeout(() => dev.signal("SIGKILL"), 10_000);
+    dev.kill("SIGINT");
+    const timer = setTimeout(() => dev.kill("SIGKILL"), 10_000);
     await dev.ended;
     clearTimeout(timer);
   }
@@ -90,9 +90,9 @@ async function ask(cell: Cell, bot: Surroundings, dev: Program): Promise<number>
   const args = ["exec", ...(cell.packageManager === "npm" ? ["--"] : []), "service-bot", ...words];
   const { code, stdout, output } = await complete(cell.packageManager, args, bot, TIMEOUT_MS);
   const seconds = secondsSince(began);
-  if (code !== 0) throw broken(cell, "answer", `${output}\n${dev.output}`);
+  if (code !== 0) throw broken(cell, "answer", `${output}\n${dev.output()}`);
   if (isAnswered(cell.template, stdout.trimEnd().split("\n").at(-1) ?? "")) return seconds;
-  throw broken(cell, "answer", `${output}\n${dev.output}`);
+  throw broken(cell, "answer", `${output}\n${dev.output()}`);
 }
 
 async function readAddresses(

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Exit } from "../support/child.ts";
 import { linkPackage } from "../support/linked-package.ts";
-import { type Exit, TestProcess } from "../support/process.ts";
+import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -85,8 +85,10 @@ export class Clocks implements Attack {
     if (await this.#untilAnswered(event.id)) this.#takenOverMs.push(performance.now() - refused);
     else world.violations.push(`polling did not take over, time ${time}`);
     const bot = this.#bots.at();
-    if (!bot.tail().includes("SIGNATURE_STALE")) {
-      world.violations.push(`the log does not contain the reason, time ${time}:\n${bot.tail()}`);
+    if (!bot.lastLines().includes("SIGNATURE_STALE")) {
+      world.violations.push(
+        `the log does not contain the reason, time ${time}:\n${bot.lastLines()}`,
+      );
     }
     const findings = await this.#doctor();
     if (!findings.some(({ area, level }) => area === "clock" && level === "fail")) {

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { SETTINGS_VARIABLE } from "../../faults/bot/protocol.ts";
-import { BotProcess, type Exit, type Life } from "../../faults/driver/bot-process.ts";
+import { BotProcess, type Life } from "../../faults/driver/bot-process.ts";
+import type { Exit } from "../../support/child.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 import { CONFINED, type State } from "./container.ts";
@@ -139,19 +140,22 @@ interface Container {
 
 export class FaultBot extends BotProcess {
   readonly name: string;
+  readonly #life: number;
   readonly #docker: Docker;
   readonly #port: number;
   #signalled = false;
-  #ended = false;
 
-  constructor(child: ChildProcess, pid: number, { docker, name, port }: Container) {
-    super(child, pid);
+  constructor(child: ChildProcess, life: number, { docker, name, port }: Container) {
+    super(child);
+    this.#life = life;
     this.#docker = docker;
     this.name = name;
     this.#port = port;
-    void this.exited.then(() => {
-      this.#ended = true;
-    });
+  }
+
+  /** Every bot in a container has the same process id. */
+  override get journalPid(): number {
+    return this.#life;
   }
 
   override get killed(): boolean {
@@ -159,10 +163,10 @@ export class FaultBot extends BotProcess {
   }
 
   /** Waits until the container is running, because `docker kill` fails before that. */
-  override signal(signal: NodeJS.Signals): void {
+  override kill(signal: NodeJS.Signals): void {
     this.#signalled = true;
     const deadline = performance.now() + START_TIMEOUT_MS;
-    while (!this.#ended && performance.now() < deadline) {
+    while (!this.hasEnded && performance.now() < deadline) {
       try {
         this.#docker.runNow("kill", "--signal", signal, this.name);
         return;

@@ -1,7 +1,6 @@
-import { createInterface } from "node:readline";
 import { NGINX_LISTENS, NGINX_PACKAGE, NGINX_VERSION, prepareNginx } from "../../support/nginx.ts";
+import { Server } from "../../support/server.ts";
 import { isInstalled, SERVER_PATH } from "../../support/server-path.ts";
-import { type Dependent, endWithParent, spawnWithParent } from "../../support/with-parent.ts";
 
 export function whyNoBalancer(): string | undefined {
   if (isInstalled(NGINX_VERSION)) return undefined;
@@ -11,10 +10,10 @@ export function whyNoBalancer(): string | undefined {
 
 export class Balancer {
   readonly url: string;
-  readonly #process: Dependent;
+  readonly #server: Server;
 
-  private constructor(child: Dependent, port: number) {
-    this.#process = child;
+  private constructor(server: Server, port: number) {
+    this.#server = server;
     this.url = `http://127.0.0.1:${port}`;
   }
 
@@ -24,19 +23,12 @@ export class Balancer {
    */
   static async start(folder: string, port: number, bots: readonly number[]): Promise<Balancer> {
     const command = ["nginx", ...prepareNginx(folder, configuration(port, bots))];
-    const child = spawnWithParent(command, folder, { cwd: folder, env: { PATH: SERVER_PATH } });
-    const lines: string[] = [];
-    for await (const line of createInterface({ input: child.stderr })) {
-      lines.push(line);
-      if (!line.includes(NGINX_LISTENS)) continue;
-      child.stderr.resume();
-      return new Balancer(child, port);
-    }
-    throw new Error(`nginx did not start:\n${lines.join("\n")}`);
+    const options = { cwd: folder, data: folder, env: { PATH: SERVER_PATH } };
+    return new Balancer(await Server.start(command, NGINX_LISTENS, options), port);
   }
 
   async stop(): Promise<void> {
-    await endWithParent(this.#process, "INT");
+    await this.#server.end("INT");
   }
 }
 

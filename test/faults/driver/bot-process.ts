@@ -1,8 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { Child, type Exit } from "../../support/child.ts";
 import {
   type BotNote,
   type BotSample,
@@ -14,13 +14,8 @@ import {
 
 const SCRIPT = fileURLToPath(new URL("../bot/main.ts", import.meta.url));
 
-/** Number of output lines kept for failure reports. */
+/** Number of output lines in failure reports. */
 const MAX_TAIL_LINES = 40;
-
-export interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
 
 export interface Life {
   readonly env: Readonly<Record<string, string>>;
@@ -28,36 +23,20 @@ export interface Life {
   readonly place: number;
 }
 
-export class BotProcess {
+/** A bot under test. Whoever starts it must kill it. */
+export class BotProcess extends Child {
   /** Resolves to the bot's URL, or to `undefined` if the bot exits before it is ready. */
   readonly ready: Promise<string | undefined>;
-  readonly exited: Promise<Exit>;
-  /** The process id, which the journal also contains. */
-  readonly pid: number;
   url = "";
-  failpoint: string | undefined;
   /** How long the bot took to become ready, in ms. */
   readyMs: number | undefined;
   readonly #child: ChildProcess;
   readonly #started = performance.now();
-  readonly #ready = Promise.withResolvers<string | undefined>();
-  readonly #tail: string[] = [];
 
-  constructor(child: ChildProcess, pid: number = child.pid ?? 0) {
+  constructor(child: ChildProcess) {
+    super(child);
     this.#child = child;
-    this.pid = pid;
-    this.ready = this.#ready.promise;
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      if (stream !== null) {
-        createInterface({ input: stream }).on("line", (line) => this.#read(line));
-      }
-    }
-    this.exited = new Promise((resolve) => {
-      this.#child.once("close", (code, signal) => {
-        this.#ready.resolve(undefined);
-        resolve({ code, signal });
-      });
-    });
+    this.ready = this.#untilReady();
   }
 
   static start({ env, settings }: Life): BotProcess {
@@ -69,19 +48,27 @@ export class BotProcess {
   }
 
   get running(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null && !this.killed;
+    return !this.hasEnded && !this.killed;
   }
 
   get killed(): boolean {
     return this.#child.killed;
   }
 
-  signal(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+  /** The process id in the bot's journal. */
+  get journalPid(): number {
+    return this.pid;
+  }
+
+  /** The failpoint at which the bot has killed itself. */
+  get failpoint(): string | undefined {
+    const line = this.stdout.findLast((each) => each.startsWith(MARK));
+    const note = line === undefined ? undefined : noteIn(line);
+    return note !== undefined && "failpoint" in note ? note.failpoint : undefined;
   }
 
   async end(signal: NodeJS.Signals): Promise<Exit> {
-    this.signal(signal);
+    this.kill(signal);
     return await this.exited;
   }
 
@@ -106,29 +93,30 @@ export class BotProcess {
     return sample;
   }
 
-  tail(): string {
-    return this.#tail.join("\n");
-  }
-
-  #read(line: string): void {
-    if (!line.startsWith(MARK)) {
-      this.#tail.push(line);
-      if (this.#tail.length > MAX_TAIL_LINES) this.#tail.shift();
-      return;
-    }
-    const note: BotNote = JSON.parse(line.slice(MARK.length));
-    if ("failpoint" in note) {
-      this.failpoint = note.failpoint;
-      return;
-    }
-    this.readyMs = performance.now() - this.#started;
-    this.url = this.addressOf(note.ready);
-    this.#ready.resolve(this.url);
+  /** Returns the last lines that the bot has logged. */
+  lastLines(): string {
+    return this.tail(MAX_TAIL_LINES)
+      .filter((line) => !line.startsWith(MARK))
+      .join("\n");
   }
 
   protected addressOf(url: string): string {
     return url;
   }
+
+  async #untilReady(): Promise<string | undefined> {
+    const isReady = (line: string) => line.startsWith(MARK) && "ready" in noteIn(line);
+    const line = await this.line(isReady).catch(() => undefined);
+    if (line === undefined) return undefined;
+    const note = noteIn(line);
+    this.readyMs = performance.now() - this.#started;
+    this.url = this.addressOf("ready" in note ? note.ready : "");
+    return this.url;
+  }
+}
+
+function noteIn(line: string): BotNote {
+  return JSON.parse(line.slice(MARK.length));
 }
 
 /** In the output of ps, T means stopped. */

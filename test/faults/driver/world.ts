@@ -134,7 +134,7 @@ export class World<S extends Store = SqliteStore> {
     });
     void bot.exited.then(({ code, signal }) => {
       if (bot.killed || this.#ending || bot.failpoint !== undefined) return;
-      this.violations.push(`a bot ended by itself (${signal ?? code}):\n${bot.tail()}`);
+      this.violations.push(`a bot ended by itself (${signal ?? code}):\n${bot.lastLines()}`);
     });
     return bot;
   }
@@ -142,7 +142,7 @@ export class World<S extends Store = SqliteStore> {
   async boot(...args: Parameters<World["spawn"]>): Promise<BotProcess> {
     const bot = this.spawn(...args);
     if ((await bot.ready) !== undefined) return bot;
-    throw new Error(`the bot exited before it was ready:\n${bot.tail()}`);
+    throw new Error(`the bot exited before it was ready:\n${bot.lastLines()}`);
   }
 
   async restart(settings: Partial<BotSettings>): Promise<void> {
@@ -157,11 +157,13 @@ export class World<S extends Store = SqliteStore> {
   }
 
   async stop(bot: BotProcess): Promise<void> {
-    const timer = setTimeout(() => bot.signal("SIGKILL"), STOP_TIMEOUT_MS);
+    const timer = setTimeout(() => bot.kill("SIGKILL"), STOP_TIMEOUT_MS);
     const { code, signal } = await bot.end("SIGTERM");
     clearTimeout(timer);
     if (code === 0) return;
-    this.violations.push(`SIGTERM ended in ${signal ?? code}, not in exit code 0:\n${bot.tail()}`);
+    this.violations.push(
+      `SIGTERM ended in ${signal ?? code}, not in exit code 0:\n${bot.lastLines()}`,
+    );
   }
 
   /** True once a promise is broken. Further faults would only hide the cause. */
@@ -191,7 +193,10 @@ export class World<S extends Store = SqliteStore> {
       before = now;
       if (performance.now() - since > STUCK_MS) {
         this.#stuck = true;
-        const words = [...(await this.store.unfinished()), ...this.bots.map((bot) => bot.tail())];
+        const words = [
+          ...(await this.store.unfinished()),
+          ...this.bots.map((bot) => bot.lastLines()),
+        ];
         this.violations.push(
           `stuck: ${pending} of ${stored} stored events are pending:\n${words.join("\n")}`,
         );

@@ -73,7 +73,7 @@ async function runLives(world: World, options: RunOptions): Promise<Life[]> {
     const bot = await world.boot({}, 0, env);
     const limit = 1 + random.below(Math.floor(deliveries / (signals.length + 1)));
     const enough = (answers: number) => {
-      if (signal !== undefined && answers === limit) bot.signal(signal);
+      if (signal !== undefined && answers === limit) bot.kill(signal);
     };
     const sent = await send(`${bot.url}/webhook`, world.platform.webhookSecret, queue, enough);
     queue = sent.left;

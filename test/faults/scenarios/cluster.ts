@@ -114,7 +114,7 @@ export function killInstances({
         if (bot === undefined) return;
         // Kill in the middle of a reply, when the platform has accepted the message but has not responded yet.
         const after = random.below(answersPerLife[size]);
-        const ignore = world.ledger.onSaid(after, () => bot.signal("SIGKILL"));
+        const ignore = world.ledger.onSaid(after, () => bot.kill("SIGKILL"));
         await world.waitForMore(after + 1, ANSWERS_TIMEOUT_MS);
         ignore();
         if (bot.killed) midAnswer += 1;

@@ -39,9 +39,7 @@ async function strike({ world, random, size }: Stage, at: (typeof points)[number
   for (let i = 0; i < 6; i++) write();
   const bot = world.spawn(at === "after send" ? {} : { failpoint: { at, hit } });
   const ignore =
-    at === "after send"
-      ? world.ledger.onSaid(hit - 1, () => bot.signal("SIGKILL"))
-      : () => undefined;
+    at === "after send" ? world.ledger.onSaid(hit - 1, () => bot.kill("SIGKILL")) : () => undefined;
   await bot.ready;
   const end = performance.now() + STRIKE_TIMEOUT_MS;
   // Write the first messages in quick succession to cause many transactions, and later ones slowly to avoid a backlog.
@@ -54,5 +52,5 @@ async function strike({ world, random, size }: Stage, at: (typeof points)[number
   await bot.end("SIGKILL");
   const struck = at === "after send" ? isOver : bot.failpoint === at;
   if (!struck)
-    world.violations.push(`the bot did not die at the failpoint: ${note}\n${bot.tail()}`);
+    world.violations.push(`the bot did not die at the failpoint: ${note}\n${bot.lastLines()}`);
 }

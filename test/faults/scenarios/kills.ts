@@ -49,7 +49,7 @@ export class Kills implements Attack {
     write(random.below(left));
     const bot = world.spawn();
     // Kill in the middle of a reply, when the platform has accepted the message but has not responded yet.
-    const ignore = world.ledger.onSaid(random.below(SHARE[size]), () => bot.signal("SIGKILL"));
+    const ignore = world.ledger.onSaid(random.below(SHARE[size]), () => bot.kill("SIGKILL"));
     // Let some bots die before they are ready, while they recover from the previous kill.
     if (random.chance(0.05)) await wait(random.below(300));
     else if ((await bot.ready) !== undefined) {

@@ -141,7 +141,7 @@ class Freezes implements Attack {
     const { world, random } = this.#stage;
     for (let tries = 1; ; tries += 1) {
       await bot.freeze();
-      const texts = [...findUnfinishedTexts(world.store.journal(), bot.pid)];
+      const texts = [...findUnfinishedTexts(world.store.journal(), bot.journalPid)];
       if (texts.length > 0 || tries === MAX_FREEZES) {
         for (const text of texts) this.#unfinished.set(text, (this.#unfinished.get(text) ?? 0) + 1);
         return;

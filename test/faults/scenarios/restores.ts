@@ -68,7 +68,7 @@ class Restores implements Attack {
     const said = ledger.said;
     await wait(random.below(600));
     // Usually kill in the middle of a reply.
-    const ignore = ledger.onSaid(random.below(10), () => bot.signal("SIGKILL"));
+    const ignore = ledger.onSaid(random.below(10), () => bot.kill("SIGKILL"));
     await Promise.race([bot.exited, wait(1_000)]);
     ignore();
     await bot.end("SIGKILL");

@@ -2,10 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { reservePort } from "../reserve-port.ts";
+import { Server } from "../server.ts";
 import { SERVER_PATH } from "../server-path.ts";
-import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { giveToServer, SERVER_USER } from "./server.ts";
 
 /** Returns why PgBouncer cannot run here, or `undefined` if it can. */
@@ -22,7 +21,7 @@ export function whyNoPgBouncer(): string | undefined {
 export class PgBouncer {
   readonly port: number;
   readonly #folder: string;
-  #process: Dependent | undefined;
+  #process: Server | undefined;
 
   private constructor(folder: string, port: number) {
     this.#folder = folder;
@@ -59,24 +58,16 @@ export class PgBouncer {
 
   /** Restarts PgBouncer after {@link end}. */
   async begin(): Promise<void> {
-    const options = { cwd: this.#folder, env: { PATH: SERVER_PATH }, ...SERVER_USER };
-    const child = spawnWithParent(["pgbouncer", "pgbouncer.ini"], this.#folder, options);
-    this.#process = child;
-    const lines: string[] = [];
-    for await (const line of createInterface({ input: child.stderr })) {
-      lines.push(line);
-      if (!line.includes("process up")) continue;
-      child.stderr.resume();
-      return;
-    }
-    throw new Error(`PgBouncer did not start:\n${lines.join("\n")}`);
+    const place = { cwd: this.#folder, data: this.#folder };
+    const options = { ...place, env: { PATH: SERVER_PATH }, ...SERVER_USER };
+    this.#process = await Server.start(["pgbouncer", "pgbouncer.ini"], "process up", options);
   }
 
   /** Stops PgBouncer at once, which breaks all of its connections. */
   async end(): Promise<void> {
-    const child = this.#process;
+    const server = this.#process;
     this.#process = undefined;
-    if (child !== undefined) await endWithParent(child, "TERM");
+    await server?.end("TERM");
   }
 
   async stop(): Promise<void> {

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { MEMORY_FOLDER } from "../memory-folder.ts";
 import { reservePort } from "../reserve-port.ts";
-import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
+import { Server } from "../server.ts";
 import { type Binaries, binariesOf } from "./binaries.ts";
 
 /** An unprivileged user if the tests run as root, because PostgreSQL refuses to run as root. */
@@ -23,7 +22,7 @@ export class PostgresServer {
   readonly port: number;
   readonly #folder: string;
   readonly #binaries: Binaries;
-  #process: Dependent | undefined;
+  #process: Server | undefined;
   #settings: readonly string[] = [
     "max_connections=400",
     "autovacuum_naptime=1",
@@ -63,17 +62,8 @@ export class PostgresServer {
       ...["-D", join(this.#folder, "data"), "-k", this.#folder, "-p", String(this.port)],
       ...this.#settings.flatMap((setting) => ["-c", setting]),
     ];
-    const child = spawnWithParent(command, join(this.#folder, "data"), this.#options());
-    this.#process = child;
-    const lines: string[] = [];
-    for await (const line of createInterface({ input: child.stderr })) {
-      lines.push(line);
-      if (line.includes("ready to accept connections")) {
-        child.stderr.resume();
-        return;
-      }
-    }
-    throw new Error(`PostgreSQL did not start:\n${lines.join("\n")}`);
+    const options = { ...this.#options(), data: join(this.#folder, "data") };
+    this.#process = await Server.start(command, "ready to accept connections", options);
   }
 
   /** Restarts the server with TLS enabled. It still accepts connections without TLS. */
@@ -97,10 +87,9 @@ export class PostgresServer {
    * @param how `immediate` stops the server as a crash would, so the next start runs recovery
    */
   async end(how: "fast" | "immediate" = "fast"): Promise<void> {
-    const child = this.#process;
-    if (child === undefined) return;
+    const server = this.#process;
     this.#process = undefined;
-    await endWithParent(child, how === "fast" ? "INT" : "QUIT");
+    await server?.end(how === "fast" ? "INT" : "QUIT");
   }
 
   async stop(): Promise<void> {
