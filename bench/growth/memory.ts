@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseDockerfile, variablesIn } from "../../test/e2e/container/instructions.ts";
 import type { Benchmark, Figure, Samples, Stage } from "../harness/benchmark.ts";
 import { Child } from "../harness/child.ts";
 import type { MemoryProcess } from "../processes/memory.ts";
@@ -75,11 +74,9 @@ async function inProcess<T>(
 
 /** Returns the variables that limit memory in the bot's container. */
 async function memorySettings(bot: string): Promise<Environment> {
-  const instructions = parseDockerfile(await read(bot, "Dockerfile"));
-  const { NODE_OPTIONS, MALLOC_ARENA_MAX }: Environment = Object.assign(
-    {},
-    ...instructions.filter(({ keyword }) => keyword === "ENV").map(variablesIn),
-  );
+  const dockerfile = await read(bot, "Dockerfile");
+  const [, NODE_OPTIONS] = /^ENV NODE_OPTIONS="(.*)"$/m.exec(dockerfile) ?? [];
+  const [, MALLOC_ARENA_MAX] = /^ENV MALLOC_ARENA_MAX=(\d+)$/m.exec(dockerfile) ?? [];
   const [, limit] = /mem_limit: (\d+)m/.exec(await read(bot, "compose.yaml")) ?? [];
   if (NODE_OPTIONS === undefined || MALLOC_ARENA_MAX === undefined || limit === undefined) {
     throw new Error("the bot's files lack a setting");

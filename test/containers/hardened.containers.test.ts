@@ -36,11 +36,13 @@ withEngine("the image of a scaffolded bot", () => {
 
   const inside = (...command: readonly string[]) => docker.run("run", "--rm", IMAGE, ...command);
 
-  test("is small enough, and has no package manager", async () => {
+  test("is small enough, and has only the bot, what it imports and Node", async () => {
     const size = await docker.inspect<number>(IMAGE, "json .Size");
     process.stderr.write(`the image has ${Math.round(size / 1e6)} MB\n`);
     expect(size).toBeLessThan(MAX_SIZE);
     expect(await inside("sh", "-c", "command -v npm npx corepack yarn || echo none")).toBe("none");
+    expect(await inside("ls", HOME)).toBe("data\nnode_modules\npackage.json\nsrc");
+    expect(await inside("ls", `${HOME}/node_modules`)).not.toMatch(/^typescript$/m);
   });
 
   test("contains none of the project's secrets in any layer", async () => {

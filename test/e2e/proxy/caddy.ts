@@ -10,7 +10,7 @@ export const caddy: ProxyKind = {
   name: "Caddy",
   debianPackage: "caddy",
   version: ["caddy", "version"],
-  prepare: ({ folder, certificates, port, bot, caddyfile = TEMPLATE }) => {
+  prepare: ({ folder, certificates, port, bot }) => {
     const home = join(folder, "caddy");
     mkdirSync(home, { recursive: true });
     const { cert, key } = certificates.authority;
@@ -34,7 +34,7 @@ export const caddy: ProxyKind = {
 	https_port ${port}
 	default_bind 127.0.0.1
 }
-${inFrontOf(bot, caddyfile)}`,
+${inFrontOf(bot)}`,
     );
     const args = ["run", "--config", config, "--adapter", "caddyfile"];
     const env = { BOT_DOMAIN: "localhost", HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
@@ -42,9 +42,9 @@ ${inFrontOf(bot, caddyfile)}`,
   },
 };
 
-function inFrontOf(bot: string, caddyfile: string): string {
-  const text = readFileSync(caddyfile, "utf8");
+function inFrontOf(bot: string): string {
+  const text = readFileSync(TEMPLATE, "utf8");
   const here = text.replace("reverse_proxy bot:3000", `reverse_proxy ${new URL(bot).host}`);
-  if (here === text) throw new Error(`${caddyfile} does not proxy to bot:3000`);
+  if (here === text) throw new Error(`${TEMPLATE} does not proxy to bot:3000`);
   return here;
 }

@@ -7,8 +7,6 @@ export interface ProxyOptions {
   readonly certificates: Certificates;
   readonly port: number;
   readonly bot: string;
-  /** Caddy configuration that proxies to `bot:3000`. Default: the template's configuration. */
-  readonly caddyfile?: string;
 }
 
 export interface ProxyKind {

@@ -23,7 +23,7 @@ export interface Life {
   readonly place: number;
 }
 
-/** A bot under test. Whoever starts it must kill it. */
+/** A bot under test. */
 export class BotProcess extends Child {
   /** Resolves to the bot's URL, or to `undefined` if the bot exits before it is ready. */
   readonly ready: Promise<string | undefined>;
