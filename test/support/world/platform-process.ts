@@ -89,11 +89,6 @@ export class PlatformProcess implements PlatformAccess {
     }
   }
 
-  async happened<K extends TimelineRecord["kind"]>(kind: K): Promise<readonly EntryOf<K>[]> {
-    await this.#readTimeline(0);
-    return this.#entries.filter((entry): entry is EntryOf<K> => entry.kind === kind);
-  }
-
   /** Resolves to the first attempt to deliver this event, optionally with this status. `null` means no response. */
   async delivery(
     { eventId }: Pick<Written, "eventId">,
@@ -120,14 +115,6 @@ export class PlatformProcess implements PlatformAccess {
     );
   }
 
-  /** Waits until the log has been read so many times from now on. */
-  async reads(times: number): Promise<void> {
-    let seq = (await this.control.state()).timelineSeq;
-    for (let read = 0; read < times; read++) {
-      ({ seq } = await this.happens("api", ({ path }) => path === "/events", seq));
-    }
-  }
-
   /** Lists the bot's messages in one conversation, or in every conversation to which a test wrote. */
   async answers(...conversations: readonly string[]): Promise<string[]> {
     const all = this.#written.map(({ conversationId }) => conversationId);
@@ -137,12 +124,6 @@ export class PlatformProcess implements PlatformAccess {
       .flat()
       .filter(({ fromBot }) => fromBot)
       .map(({ text }) => text);
-  }
-
-  /** Replies that the bot owes for everything written so far, conversation by conversation. */
-  get due(): string[] {
-    const lanes = Map.groupBy(this.#written, ({ conversationId }) => conversationId);
-    return [...lanes.values()].flat().flatMap(({ text }) => answersTo(text));
   }
 
   async #readTimeline(waitMs: number): Promise<void> {
