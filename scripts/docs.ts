@@ -10,7 +10,6 @@ const generators = new Map([
   ["addresses", "scripts/site/addresses.ts"],
   ["screenshots", "scripts/screenshots/main.ts"],
   ["views", "scripts/screenshots/views.ts"],
-  ["growth", "bench/plot.ts"],
 ]);
 
 const programs = new Map([
