@@ -44,10 +44,11 @@ export function markdownTable(rows: readonly (readonly (string | number)[])[]): 
   return rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-export function readyFigures(values: readonly number[]): Record<string, number> {
+/** Returns the median and the worst of durations in ms. */
+export function spread(name: string, values: readonly number[]): Record<string, number> {
   return {
-    "ready, median (ms)": Math.round(median(values)),
-    "ready, worst (ms)": Math.round(Math.max(0, ...values)),
+    [`${name}, median (ms)`]: Math.round(median(values)),
+    [`${name}, worst (ms)`]: Math.round(Math.max(0, ...values)),
   };
 }
 

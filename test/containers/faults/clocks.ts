@@ -2,8 +2,8 @@ import { chmodSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Attack, Judgement, Stage } from "../../faults/driver/fault.ts";
-import { median } from "../../faults/report.ts";
+import type { Attack, Stage } from "../../faults/driver/fault.ts";
+import { spread } from "../../faults/report.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
@@ -53,91 +53,66 @@ export class ContainerClock {
  * Shifts a bot's clock by ±10 min under load, either while the bot is running or before it starts, and then corrects
  * it.
  */
-export class Clocks implements Attack {
-  readonly #stage: Stage;
-  readonly #bots: FaultBots;
-  readonly #docker: Docker;
-  readonly #clock: ContainerClock;
+export function shiftClock(
+  { world }: Stage,
+  bots: FaultBots,
+  docker: Docker,
+  clock: ContainerClock,
+): Attack {
   /** Time from a rejected delivery to the reply to the next event, in ms. */
-  readonly #takenOverMs: number[] = [];
-  #refused = 0;
+  const takenOverMs: number[] = [];
+  let refused = 0;
+  world.platform.onTimeline((entry) => {
+    if (entry.kind === "delivery" && entry.status === 400) refused += 1;
+  });
 
-  constructor(stage: Stage, bots: FaultBots, docker: Docker, clock: ContainerClock) {
-    this.#stage = stage;
-    this.#bots = bots;
-    this.#docker = docker;
-    this.#clock = clock;
-    stage.world.platform.onTimeline((entry) => {
-      if (entry.kind === "delivery" && entry.status === 400) this.#refused += 1;
-    });
-  }
-
-  async once(time: number): Promise<void> {
-    const { world } = this.#stage;
-    // Make every second shift before a start, because a bot reads the system time on startup.
-    const restarts = time % 4 > 2 || time % 4 === 0;
-    await this.#setClock(OFFSETS[time % 2] ?? "+0", restarts);
-    if (!(await this.#untilRefused())) {
-      world.violations.push(`no delivery was rejected, time ${time}`);
-    }
-    const refused = performance.now();
-    const event = world.ledger.write({ from: "ada" });
-    if (await this.#untilAnswered(event.id)) this.#takenOverMs.push(performance.now() - refused);
-    else world.violations.push(`polling did not take over, time ${time}`);
-    const bot = this.#bots.at();
-    if (!bot.lastLines().includes("SIGNATURE_STALE")) {
-      world.violations.push(
-        `the log does not contain the reason, time ${time}:\n${bot.lastLines()}`,
-      );
-    }
-    const findings = await this.#doctor();
-    if (!findings.some(({ area, level }) => area === "clock" && level === "fail")) {
-      world.violations.push(`the doctor accepted the clock, time ${time}`);
-    }
-    await this.#setClock("+0", false);
-  }
-
-  judge(): Judgement {
-    return {
-      figures: {
-        "deliveries refused for their date": this.#refused,
-        "until an answer by polling, median (ms)": Math.round(median(this.#takenOverMs)),
-        "until an answer by polling, worst (ms)": Math.round(Math.max(...this.#takenOverMs)),
-      },
-    };
-  }
-
-  close(): void {
-    this.#clock.remove();
-  }
-
-  async #setClock(offset: string, restart: boolean): Promise<void> {
-    const { world } = this.#stage;
+  async function setClock(offset: string, restart: boolean): Promise<void> {
     const [bot] = world.bots;
     if (restart && bot !== undefined) await world.stop(bot);
-    this.#clock.set(offset);
+    clock.set(offset);
     if (restart) await world.boot();
   }
 
-  async #untilRefused(): Promise<boolean> {
-    const before = this.#refused;
-    const deadline = performance.now() + REFUSED_TIMEOUT_MS;
-    while (this.#refused === before && performance.now() < deadline) await wait(50);
-    return this.#refused > before;
+  async function until(holds: () => boolean, timeoutMs: number): Promise<boolean> {
+    const deadline = performance.now() + timeoutMs;
+    while (!holds() && performance.now() < deadline) await wait(50);
+    return holds();
   }
 
-  async #untilAnswered(id: string): Promise<boolean> {
-    const { ledger } = this.#stage.world;
-    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
-    while (!ledger.hasAnswer(id) && performance.now() < deadline) await ledger.waitAnswer(1_000);
-    return ledger.hasAnswer(id);
-  }
-
-  async #doctor(): Promise<Finding[]> {
+  async function doctor(): Promise<Finding[]> {
     const command = "node node_modules/.bin/service-bot doctor --json || true";
-    const output = await this.#docker.run("exec", this.#bots.at().name, "sh", "-c", command);
-    return JSON.parse(output).findings;
+    return JSON.parse(await docker.run("exec", bots.at().name, "sh", "-c", command)).findings;
   }
+
+  return {
+    async once(time) {
+      const note = (what: string) => world.violations.push(`${what}, time ${time}`);
+      const before = refused;
+      // Make every second shift before a start, because a bot reads the system time on startup.
+      await setClock(OFFSETS[time % 2] ?? "+0", time % 4 > 2 || time % 4 === 0);
+      if (!(await until(() => refused > before, REFUSED_TIMEOUT_MS)))
+        note("no delivery was rejected");
+      const rejected = performance.now();
+      const { id } = world.ledger.write({ from: "ada" });
+      if (await until(() => world.ledger.hasAnswer(id), ANSWER_TIMEOUT_MS)) {
+        takenOverMs.push(performance.now() - rejected);
+      } else note("polling did not take over");
+      const logged = bots.at().lastLines();
+      if (!logged.includes("SIGNATURE_STALE")) note(`the log has no reason:\n${logged}`);
+      const findings = await doctor();
+      if (!findings.some(({ area, level }) => area === "clock" && level === "fail")) {
+        note("the doctor accepted the clock");
+      }
+      await setClock("+0", false);
+    },
+    judge: () => ({
+      figures: {
+        "deliveries refused for their date": refused,
+        ...spread("until an answer by polling", takenOverMs),
+      },
+    }),
+    close: () => clock.remove(),
+  };
 }
 
 interface Finding {

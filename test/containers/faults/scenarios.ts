@@ -10,10 +10,10 @@ import {
   short,
   underLoad,
 } from "../../faults/scenarios/cluster.ts";
-import { FullDisk } from "../../faults/scenarios/disk-full.ts";
-import { Kills } from "../../faults/scenarios/kills.ts";
+import { fillDisk } from "../../faults/scenarios/disk-full.ts";
+import { killUnderLoad } from "../../faults/scenarios/kills.ts";
 import { freezes } from "../../faults/scenarios/postgres.ts";
-import { Stops } from "../../faults/scenarios/stops.ts";
+import { stopUnderLoad } from "../../faults/scenarios/stops.ts";
 import { STOP_GRACE_S } from "../support/container.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 import {
@@ -25,8 +25,8 @@ import {
 import { docker } from "../support/given.ts";
 import type { PostgresContainer } from "../support/postgres-container.ts";
 import { Attacks } from "./attacks.ts";
-import { Clocks, ContainerClock, FAKETIME_FOLDER } from "./clocks.ts";
-import { Cuts } from "./cuts.ts";
+import { ContainerClock, FAKETIME_FOLDER, shiftClock } from "./clocks.ts";
+import { cutOff } from "./cuts.ts";
 import { MemoryLimit } from "./memory-limit.ts";
 
 /** Longer than usual, because a new container takes longer to reach its database. */
@@ -67,17 +67,15 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     counted: "kills",
     load: "none",
     times: { small: 10, large: 200 },
-    begin: (stage) => {
-      const choose = () => (stage.random.chance(0.2) ? "twins" : "answer");
-      return new Kills(stage, { people: 40, choose });
-    },
+    begin: (stage) =>
+      killUnderLoad(stage, 40, () => (stage.random.chance(0.2) ? "twins" : "answer")),
   }));
 
   const stops = alone("faults-stops", () => ({
     counted: "stops",
     load: "none",
     times: { small: 6, large: 100 },
-    begin: (stage) => new Stops(stage, STOP_GRACE_S * 1_000),
+    begin: (stage) => stopUnderLoad(stage, STOP_GRACE_S * 1_000),
   }));
 
   /** @param settings include a request timeout shorter or longer than the cuts, which last 0.5 to 3 s */
@@ -94,7 +92,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
         begin: async (stage) => {
           await stage.world.boot();
           const peer = new URL(stage.world.platform.url);
-          return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 3_000 });
+          return cutOff(stage, { bots, network: bots.network, peer, maxMs: 3_000 });
         },
       }),
       { settings },
@@ -111,7 +109,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       times: { small: 4, large: 60 },
       begin: async (stage) => {
         await stage.world.boot();
-        return new FullDisk(stage, disk, () => true);
+        return fillDisk(stage, () => disk);
       },
     };
     try {
@@ -145,7 +143,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       times: { small: 4, large: 40 },
       begin: async (stage) => {
         await stage.world.boot();
-        return new Clocks(stage, bots, docker, clock);
+        return shiftClock(stage, bots, docker, clock);
       },
     });
     const settings = { silenceMs: 2_000 };
@@ -166,7 +164,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       begin: (stage) => {
         const peer = new URL(stage.world.platform.url);
         const network = bots.network;
-        return new Cuts(stage, { bots, network, peer, maxMs: 4_000, mayCount: true });
+        return cutOff(stage, { bots, network, peer, maxMs: 4_000, mayCount: true });
       },
     }),
     { ...shared, ...hasty },
@@ -179,7 +177,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       begin: (stage) => {
         const peer = new URL(`tcp://${name}:5432`);
         const isForAll = (time: number) => time % 5 === 0;
-        return new Cuts(stage, { bots, network, peer, maxMs: 4_000, isForAll, mayCount: true });
+        return cutOff(stage, { bots, network, peer, maxMs: 4_000, isForAll, mayCount: true });
       },
     }),
     { ...shared, ...patient },

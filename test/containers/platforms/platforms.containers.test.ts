@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { defaults, variables } from "../../faces/bot.ts";
 import type { Finding } from "../../faces/cli.ts";
-import type { Stage } from "../../faults/driver/fault.ts";
+import type { Attack, Stage } from "../../faults/driver/fault.ts";
 import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import type { Store } from "../../faults/driver/store.ts";
 import { type Result, recorded, tabulate } from "../../faults/report.ts";
 import type { Scenario } from "../../faults/scenario.ts";
-import { Stops } from "../../faults/scenarios/stops.ts";
+import { stopUnderLoad } from "../../faults/scenarios/stops.ts";
 import { testSmall } from "../../faults/test-small.ts";
 import { longestStopMs } from "../../operations/code.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
@@ -178,10 +178,10 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
     counted: "stops",
     times: { small: 4, large: 40 },
     // No time limit is needed, because the engine kills a bot that is too slow, and its exit code is then not 0.
-    begin: (stage: Stage<Store>) => new Stops(stage, Number.POSITIVE_INFINITY),
+    begin: (stage: Stage<Store>) => stopUnderLoad(stage, Number.POSITIVE_INFINITY),
   };
   /** Stops every bot in the world, so that the scenario starts its own. */
-  async function alone(stage: Stage<PostgresStore>): Promise<Stops> {
+  async function alone(stage: Stage<PostgresStore>): Promise<Attack> {
     for (const bot of stage.world.bots) await stage.world.stop(bot);
     return fault.begin(stage);
   }

@@ -1,5 +1,6 @@
+import type { Behaviour } from "../bot/behaviours.ts";
 import { Random } from "../random.ts";
-import { readyFigures } from "../report.ts";
+import { spread } from "../report.ts";
 import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 import type { Observed, Rules } from "./checker.ts";
 import type { SqliteStore, Store } from "./store.ts";
@@ -41,6 +42,26 @@ export function onOneBot(fault: Fault): Scenario {
   return { name: fault.name, run: (run) => inflict([fault], run, start) };
 }
 
+/** Returns a function that lets random users write so many messages. */
+export function writers(
+  { world, random }: Pick<Stage<Store>, "world" | "random">,
+  people: number,
+  choose: () => Behaviour = () => "answer",
+): (count: number, note?: string) => void {
+  return (count, note = "") => {
+    for (let left = count; left > 0; left--) {
+      world.ledger.write({ from: `person${random.below(people)}`, behaviour: choose(), note });
+    }
+  };
+}
+
+/** Returns a sentence per event that a fault has cost an attempt. */
+export function attemptsLost({ stored }: Pick<Observed, "stored">, fault: string): string[] {
+  return stored
+    .filter(({ attempts }) => attempts > 1)
+    .map(({ id, attempts }) => `${fault} used up attempts of ${id}: ${attempts}`);
+}
+
 /** Inflicts the faults one after another on the same bots, and checks every promise at the end. */
 export async function inflict<S extends Store>(
   faults: readonly Fault<S>[],
@@ -78,7 +99,7 @@ export async function inflict<S extends Store>(
         { events: observed.stored.length, answers: world.ledger.said },
         ...judged.map((each) => each.figures),
         audit.figures,
-        readyFigures(world.readyMs),
+        spread("ready", world.readyMs),
       ),
       violations: [
         ...world.violations,

@@ -5,7 +5,7 @@ import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fau
 import type { Store } from "../driver/store.ts";
 import type { Scenario, Size } from "../scenario.ts";
 import { killInstances, onCluster } from "./cluster.ts";
-import { Kills } from "./kills.ts";
+import { killUnderLoad } from "./kills.ts";
 
 const NAME = "kill -9 under load of a bot that counts in its state";
 
@@ -22,13 +22,14 @@ export const counting: Scenario = onOneBot({
   ...{ name: NAME, counted: "kills", times: { small: 5, large: 100 }, world },
   begin: (stage): Attack => {
     const choose = () => stage.random.pick(behaviours);
-    const kills = new Kills(stage, { people: PEOPLE[stage.size], choose });
+    const kills = killUnderLoad(stage, PEOPLE[stage.size], choose);
     const started = performance.now();
     return {
       once: (time) => kills.once(time),
       async judge(observed) {
+        const killed = await kills.judge?.(observed);
         const counted = await judgeCounters(stage, observed, started);
-        return { ...counted, figures: { ...kills.judge().figures, ...counted.figures } };
+        return { ...counted, figures: { ...killed?.figures, ...counted.figures } };
       },
     };
   },

@@ -1,9 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { TimelineEntry } from "../../faces/platform.ts";
-import type { Observed } from "../driver/checker.ts";
 import { SmallDisk } from "../driver/disk.ts";
-import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fault.ts";
-import { median } from "../report.ts";
+import { type Attack, attemptsLost, onOneBot, type Stage, writers } from "../driver/fault.ts";
+import { spread } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 
 /** Long texts, so that a full file has no free page left for them. */
@@ -20,108 +19,89 @@ export const diskFull: Scenario = {
   async run(options) {
     const disk = SmallDisk.mount(64);
     try {
-      const world = disk === undefined ? {} : { folder: disk.folder };
-      const begin = async (stage: Stage) => {
-        await stage.world.boot();
-        return new FullDisk(stage, disk, (time) => time % 2 === 1);
-      };
-      const times = { small: 4, large: 100 };
-      return await onOneBot({ name: this.name, counted: "times full", times, world, begin }).run(
-        options,
-      );
+      const scenario = onOneBot({
+        ...{ name: this.name, counted: "times full", times: { small: 4, large: 100 } },
+        world: disk === undefined ? {} : { folder: disk.folder },
+        begin: async (stage) => {
+          await stage.world.boot();
+          return fillDisk(stage, (time) => (time % 2 === 1 ? disk : undefined));
+        },
+      });
+      return await scenario.run(options);
     } finally {
       disk?.unmount();
     }
   },
 };
 
-export class FullDisk implements Attack {
-  readonly #stage: Stage;
-  readonly #disk: SmallDisk | undefined;
-  readonly #isReal: (time: number) => boolean;
-  #real = 0;
+/** @param diskAt the disk to fill this time; otherwise, the database file cannot grow */
+export function fillDisk(stage: Stage, diskAt: (time: number) => SmallDisk | undefined): Attack {
+  const { world, random } = stage;
+  const write = writers(stage, 20);
   /** Time until a delivery was stored again, per round, in ms. */
-  readonly #recoveryMs: number[] = [];
-  #refused = 0;
+  const recoveryMs: number[] = [];
+  const count = { real: 0, refused: 0 };
+  world.platform.onTimeline((entry) => {
+    if (entry.kind !== "delivery" || entry.error === undefined || entry.status === null) return;
+    if (entry.status === 503) count.refused += 1;
+    else world.violations.push(`a delivery got ${entry.status}`);
+  });
 
-  /** @param isReal returns true in rounds that fill the real disk; in the others, the database file cannot grow */
-  constructor(stage: Stage, disk: SmallDisk | undefined, isReal: (time: number) => boolean) {
-    this.#stage = stage;
-    this.#disk = disk;
-    this.#isReal = isReal;
-    stage.world.platform.onTimeline((entry) => {
-      if (entry.kind !== "delivery" || entry.error === undefined || entry.status === null) return;
-      if (entry.status === 503) this.#refused += 1;
-      else stage.world.violations.push(`a delivery got ${entry.status}`);
-    });
-  }
-
-  async once(time: number): Promise<void> {
-    const { world, random } = this.#stage;
-    const disk = this.#isReal(time) ? this.#disk : undefined;
-    if (disk !== undefined) this.#real += 1;
-    const [bot] = world.bots;
-    this.#write(20);
-    await wait(random.below(50));
-    if (disk === undefined) bot?.order({ disk: "full" });
-    else disk.fill();
-    await this.#waitRefused(time);
-    // Some handlers hit the full disk later than the deliveries do.
-    await wait(random.below(500));
-    await world.checkAcknowledged(`while the disk was full, time ${time}`);
-    const freed = performance.now();
-    const stored = this.#nextDelivery((entry) => entry.error === undefined);
-    if (disk === undefined) bot?.order({ disk: "free" });
-    else disk.free();
-    this.#write(20);
-    if (await stored) this.#recoveryMs.push(performance.now() - freed);
-    else world.violations.push(`no delivery was stored after the disk was freed, time ${time}`);
-  }
-
-  /** A full disk must not use up an event's attempts. */
-  judge({ stored }: Observed): Judgement {
-    const violations = stored
-      .filter(({ attempts }) => attempts > 1)
-      .map(({ id, attempts }) => `a full disk used up attempts of ${id}: ${attempts}`);
-    const figures = {
-      "of them a real disk": this.#disk === undefined ? "0 (may not mount)" : this.#real,
-      "deliveries refused with 503": this.#refused,
-      "recovery, median (ms)": Math.round(median(this.#recoveryMs)),
-      "recovery, worst (ms)": Math.round(Math.max(...this.#recoveryMs)),
-    };
-    return { figures, violations };
-  }
-
-  #write(count: number): void {
-    const { world, random } = this.#stage;
-    for (let i = 0; i < count; i++) {
-      world.ledger.write({ from: `person${random.below(20)}`, note: NOTE });
-    }
-  }
-
-  async #waitRefused(time: number): Promise<void> {
+  async function untilRefused(time: number): Promise<void> {
     let over = false;
-    const refused = this.#nextDelivery(({ status }) => status === 503).finally(() => {
+    const refused = nextDelivery(stage, ({ status }) => status === 503).finally(() => {
       over = true;
     });
     while (!over) {
-      this.#write(5);
+      write(5, NOTE);
       await Promise.race([wait(20), refused]);
     }
-    if (!(await refused)) this.#stage.world.violations.push(`the disk was not full, time ${time}`);
+    if (!(await refused)) world.violations.push(`the disk was not full, time ${time}`);
   }
 
-  async #nextDelivery(fits: (entry: DeliveryEntry) => boolean): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), DELIVERY_TIMEOUT_MS);
-    const ignore = this.#stage.world.platform.onTimeline((entry) => {
-      if (entry.kind === "delivery" && fits(entry)) resolve(true);
-    });
-    return await promise.finally(() => {
-      clearTimeout(timer);
-      ignore();
-    });
-  }
+  return {
+    async once(time) {
+      const disk = diskAt(time);
+      if (disk !== undefined) count.real += 1;
+      const [bot] = world.bots;
+      write(20, NOTE);
+      await wait(random.below(50));
+      if (disk === undefined) bot?.order({ disk: "full" });
+      else disk.fill();
+      await untilRefused(time);
+      // Some handlers hit the full disk later than the deliveries do.
+      await wait(random.below(500));
+      await world.checkAcknowledged(`while the disk was full, time ${time}`);
+      const freed = performance.now();
+      const stored = nextDelivery(stage, ({ error }) => error === undefined);
+      if (disk === undefined) bot?.order({ disk: "free" });
+      else disk.free();
+      write(20, NOTE);
+      if (await stored) recoveryMs.push(performance.now() - freed);
+      else world.violations.push(`no delivery was stored after the disk was freed, time ${time}`);
+    },
+    judge: (observed) => ({
+      figures: {
+        "of them a real disk": count.real === 0 ? "0 (may not mount)" : count.real,
+        "deliveries refused with 503": count.refused,
+        ...spread("recovery", recoveryMs),
+      },
+      violations: attemptsLost(observed, "a full disk"),
+    }),
+  };
 }
 
-type DeliveryEntry = Extract<TimelineEntry, { kind: "delivery" }>;
+type Delivery = Extract<TimelineEntry, { kind: "delivery" }>;
+
+/** Resolves to false on timeout. */
+async function nextDelivery({ world }: Stage, fits: (entry: Delivery) => boolean) {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), DELIVERY_TIMEOUT_MS);
+  const ignore = world.platform.onTimeline((entry) => {
+    if (entry.kind === "delivery" && fits(entry)) resolve(true);
+  });
+  return await promise.finally(() => {
+    clearTimeout(timer);
+    ignore();
+  });
+}

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { failpoints as inBot } from "../../support/world/failpoints.ts";
-import { onOneBot, type Stage } from "../driver/fault.ts";
+import { onOneBot, type Stage, writers } from "../driver/fault.ts";
 import type { Scenario } from "../scenario.ts";
 
 /** The bot's own failpoints, and one in the platform, between the arrival of a request and its response. */
@@ -29,14 +29,12 @@ export const failpoints: Scenario = onOneBot({
   },
 });
 
-async function strike({ world, random, size }: Stage, at: (typeof points)[number]): Promise<void> {
+async function strike(stage: Stage, at: (typeof points)[number]): Promise<void> {
+  const { world, random, size } = stage;
   const hit = 1 + random.below(MAX_HIT[size]);
   const note = `${at}, hit ${hit}`;
-  const write = () => {
-    const behaviour = random.chance(0.5) ? "twins" : "answer";
-    world.ledger.write({ from: `person${random.below(8)}`, behaviour, note });
-  };
-  for (let i = 0; i < 6; i++) write();
+  const write = writers(stage, 8, () => (random.chance(0.5) ? "twins" : "answer"));
+  write(6, note);
   const bot = world.spawn(at === "after send" ? {} : { failpoint: { at, hit } });
   const ignore =
     at === "after send" ? world.ledger.onSaid(hit - 1, () => bot.kill("SIGKILL")) : () => undefined;
@@ -44,7 +42,7 @@ async function strike({ world, random, size }: Stage, at: (typeof points)[number
   const end = performance.now() + STRIKE_TIMEOUT_MS;
   // Write the first messages in quick succession to cause many transactions, and later ones slowly to avoid a backlog.
   for (let i = 0; bot.running && performance.now() < end; i++) {
-    write();
+    write(1, note);
     await Promise.race([wait(i < 20 ? 5 : 100), bot.exited]);
   }
   ignore();

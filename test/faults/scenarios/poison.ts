@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Behaviour } from "../bot/behaviours.ts";
-import { countRuns, type Observed } from "../driver/checker.ts";
+import { countRuns } from "../driver/checker.ts";
 import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
 import { Supervisor } from "../driver/supervisor.ts";
 import type { Scenario } from "../scenario.ts";
@@ -28,60 +28,49 @@ export const poison: Scenario = onOneBot({
     settings: { handlerTimeoutMs: 500, answers: 1 },
   },
   begin: async (stage) => {
-    const { world } = stage;
-    await world.boot();
-    return new Poison(stage);
+    await stage.world.boot();
+    return poisonEvents(stage);
   },
 });
 
-class Poison implements Attack {
-  readonly #stage: Stage;
-  readonly #supervisor: Supervisor;
-  readonly #counts: Record<string, number> = {};
-
-  constructor(stage: Stage) {
-    this.#stage = stage;
-    this.#supervisor = new Supervisor(stage.world);
-  }
-
-  /** The bot must also handle the events queued behind a poison event. */
-  async once(time: number): Promise<void> {
-    const { world, random } = this.#stage;
-    const at = random.below(SLICE);
-    const later = random.chance(0.06) ? "block" : random.pick(kinds.slice(1));
-    const kind = kinds[time - 1] ?? later;
-    this.#counts[kind] = (this.#counts[kind] ?? 0) + 1;
-    for (let i = 0; i < SLICE; i++) {
-      const behaviour = i === at ? kind : "answer";
-      world.ledger.write({ from: `person${random.below(PEOPLE)}`, behaviour });
-      if (i % 10 === 9) await wait(20);
-    }
-  }
-
-  async end(): Promise<void> {
-    const { world } = this.#stage;
-    const { block = 0 } = this.#counts;
-    // A blocked process is killed once per attempt. The supervisor may also kill a process that is only slow.
-    const most = 2 * block * (MAX_ATTEMPTS + 1) + 20;
-    await world.settle(() => this.#supervisor.kills <= most);
-    await this.close();
-    if (this.#supervisor.kills > most) world.violations.push("the poison survives every restart");
-  }
-
-  /** A poison event runs no more often than it has attempts. Marking it as dead may take one more claim. */
-  judge({ written, stored }: Observed) {
-    const counts = countRuns(this.#stage.world.runs());
-    const violations = written.flatMap(({ id, text, ends }) => {
-      const count = counts.get(id) ?? 0;
-      if (ends !== "dead" || count <= MAX_ATTEMPTS) return [];
-      return [`"${text}" was run ${count} times, and ${MAX_ATTEMPTS} are permitted`];
-    });
-    const dead = stored.filter(({ state }) => state === "dead").length;
-    const figures = { ...this.#counts, restarts: this.#supervisor.kills, "dead letters": dead };
-    return { figures, violations };
-  }
-
-  async close(): Promise<void> {
-    await this.#supervisor.stop();
-  }
+function poisonEvents({ world, random }: Stage): Attack {
+  const supervisor = new Supervisor(world);
+  const counts: Record<string, number> = {};
+  return {
+    /** The bot must also handle the events queued behind a poison event. */
+    async once(time) {
+      const at = random.below(SLICE);
+      const later = random.chance(0.06) ? "block" : random.pick(kinds.slice(1));
+      const kind = kinds[time - 1] ?? later;
+      counts[kind] = (counts[kind] ?? 0) + 1;
+      for (let i = 0; i < SLICE; i++) {
+        const behaviour = i === at ? kind : "answer";
+        world.ledger.write({ from: `person${random.below(PEOPLE)}`, behaviour });
+        if (i % 10 === 9) await wait(20);
+      }
+    },
+    async end() {
+      const { block = 0 } = counts;
+      // A blocked process is killed once per attempt. The supervisor may also kill a process that is only slow.
+      const most = 2 * block * (MAX_ATTEMPTS + 1) + 20;
+      await world.settle(() => supervisor.kills <= most);
+      await supervisor.stop();
+      if (supervisor.kills > most) world.violations.push("the poison survives every restart");
+    },
+    /** A poison event runs no more often than it has attempts. Marking it as dead may take one more claim. */
+    judge({ written, stored }) {
+      const runs = countRuns(world.runs());
+      const violations = written.flatMap(({ id, text, ends }) => {
+        const count = runs.get(id) ?? 0;
+        if (ends !== "dead" || count <= MAX_ATTEMPTS) return [];
+        return [`"${text}" was run ${count} times, and ${MAX_ATTEMPTS} are permitted`];
+      });
+      const dead = stored.filter(({ state }) => state === "dead").length;
+      return {
+        figures: { ...counts, restarts: supervisor.kills, "dead letters": dead },
+        violations,
+      };
+    },
+    close: () => supervisor.stop(),
+  };
 }

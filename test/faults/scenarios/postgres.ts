@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { BotProcess } from "../driver/bot-process.ts";
-import { countRepeats, type Observed } from "../driver/checker.ts";
-import type { Attack } from "../driver/fault.ts";
+import { countRepeats } from "../driver/checker.ts";
+import { type Attack, attemptsLost } from "../driver/fault.ts";
 import { findUnfinishedTexts } from "../driver/leases.ts";
 import type { PostgresStore } from "../driver/postgres-store.ts";
-import { median, sum } from "../report.ts";
+import { spread, sum } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 import {
   ANSWERS_TIMEOUT_MS,
@@ -29,60 +29,42 @@ const clocks: ClusterFault = {
   name: "the clock of an instance jumps by ±1 h under load",
   counted: "clock jumps",
   times: { small: 2, large: 60 },
-  begin: (stage) => new Jumps(stage),
-};
-
-class Jumps implements Attack {
-  readonly #stage: ClusterStage;
-  #refused = 0;
-
-  constructor(stage: ClusterStage) {
-    this.#stage = stage;
-    stage.world.platform.onTimeline((entry) => {
-      if (entry.kind === "delivery" && entry.status === 400) this.#refused += 1;
+  begin({ world, random }): Attack {
+    let refused = 0;
+    world.platform.onTimeline((entry) => {
+      if (entry.kind === "delivery" && entry.status === 400) refused += 1;
     });
-  }
-
-  async once(time: number): Promise<void> {
-    const { world, random } = this.#stage;
-    const place = random.below(world.bots.length);
-    const clockOffsetMs = random.pick([HOUR_MS, -HOUR_MS]);
-    // One instance's clock stays right, because instances with a wrong clock reject deliveries.
-    if (time % 5 !== 2) {
-      world.bots[place]?.order({ clockOffsetMs });
-      await world.waitForMore(20 + random.below(20), ANSWERS_TIMEOUT_MS);
-      world.bots[place]?.order({ clockOffsetMs: 0 });
-    } else {
-      // Restart the bot, because it reads the system clock's time on startup.
-      await this.#restart(place, clockOffsetMs);
-      await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
-      await this.#restart(place, 0);
-    }
-  }
-
-  /** No process was killed or frozen, so no event may run twice. */
-  async end(): Promise<void> {
-    const { world } = this.#stage;
-    await world.settle();
-    const { stored } = await world.store.contents();
-    for (const { id, attempts } of stored) {
-      if (attempts !== 1) world.violations.push(`${id} had ${attempts} runs while clocks jumped`);
-    }
-    if (this.#refused === 0)
-      world.violations.push("no delivery was rejected, so no clock has moved");
-  }
-
-  judge() {
-    return { figures: { "deliveries refused for their date": this.#refused } };
-  }
-
-  async #restart(place: number, clockOffsetMs: number): Promise<void> {
-    const { world } = this.#stage;
-    const bot = world.bots[place];
-    if (bot !== undefined) await world.stop(bot);
-    await world.boot({ clockOffsetMs }, place);
-  }
-}
+    const restart = async (place: number, clockOffsetMs: number) => {
+      const bot = world.bots[place];
+      if (bot !== undefined) await world.stop(bot);
+      await world.boot({ clockOffsetMs }, place);
+    };
+    return {
+      async once(time) {
+        const place = random.below(world.bots.length);
+        const clockOffsetMs = random.pick([HOUR_MS, -HOUR_MS]);
+        // One instance's clock stays right, because instances with a wrong clock reject deliveries.
+        if (time % 5 !== 2) {
+          world.bots[place]?.order({ clockOffsetMs });
+          await world.waitForMore(20 + random.below(20), ANSWERS_TIMEOUT_MS);
+          world.bots[place]?.order({ clockOffsetMs: 0 });
+          return;
+        }
+        // Restart the bot, because it reads the system clock's time on startup.
+        await restart(place, clockOffsetMs);
+        await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
+        await restart(place, 0);
+      },
+      /** No process was killed or frozen, so no event may run twice. */
+      async end() {
+        await world.settle();
+        world.violations.push(...attemptsLost(await world.store.contents(), "a jump of the clock"));
+        if (refused === 0) world.violations.push("no delivery was rejected, so no clock has moved");
+      },
+      judge: () => ({ figures: { "deliveries refused for their date": refused } }),
+    };
+  },
+};
 
 const kills = killInstances({
   name: "kill -9 of instances under load",
@@ -96,61 +78,51 @@ export const freezes: ClusterFault<PostgresStore> = {
   counted: "times frozen",
   times: { small: 1, large: 40 },
   settings: short,
-  begin: (stage) => new Freezes(stage),
-};
+  begin({ world, random }): Attack {
+    /** How often each text may be repeated because its process was frozen between intent and outcome. */
+    const unfinished = new Map<string, number>();
 
-class Freezes implements Attack {
-  readonly #stage: ClusterStage<PostgresStore>;
-  /** How often each text may be repeated because its process was frozen between intent and outcome. */
-  readonly #unfinished = new Map<string, number>();
-
-  constructor(stage: ClusterStage<PostgresStore>) {
-    this.#stage = stage;
-  }
-
-  async once(time: number): Promise<void> {
-    const { world, random } = this.#stage;
-    const { bots } = world;
-    await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
-    await wait(random.below(100));
-    const first = random.below(bots.length);
-    // Sometimes freeze two instances at once.
-    const places = time % 3 === 1 ? [first, (first + 1) % bots.length] : [first];
-    const frozen = places.map((place) => bots[place]).filter((bot) => bot !== undefined);
-    await Promise.all(frozen.map((bot) => this.#freeze(bot)));
-    await wait(LEASE_MS * (1 + 2 * random.next()));
-    for (const bot of frozen) bot.thaw();
-  }
-
-  rules() {
-    return { mayRepeat: this.#unfinished };
-  }
-
-  judge(observed: Observed) {
-    const unfinished = sum(this.#unfinished.values());
-    const figures = {
-      "answers under way in a freeze": unfinished,
-      "of them said again": countRepeats(observed),
-    };
-    const violations = unfinished > 0 ? [] : ["the test proves nothing: no reply was in flight"];
-    return { figures, violations };
-  }
-
-  /** Freezes an instance, if possible while a reply is in flight. */
-  async #freeze(bot: BotProcess): Promise<void> {
-    const { world, random } = this.#stage;
-    for (let tries = 1; ; tries += 1) {
-      await bot.freeze();
-      const texts = [...findUnfinishedTexts(world.store.journal(), bot.journalPid)];
-      if (texts.length > 0 || tries === MAX_FREEZES) {
-        for (const text of texts) this.#unfinished.set(text, (this.#unfinished.get(text) ?? 0) + 1);
-        return;
+    /** Freezes an instance, if possible while a reply is in flight. */
+    async function freeze(bot: BotProcess): Promise<void> {
+      for (let tries = 1; ; tries += 1) {
+        await bot.freeze();
+        const texts = findUnfinishedTexts(world.store.journal(), bot.journalPid);
+        if (texts.length > 0 || tries === MAX_FREEZES) {
+          for (const text of texts) unfinished.set(text, (unfinished.get(text) ?? 0) + 1);
+          return;
+        }
+        bot.thaw();
+        await wait(random.below(20));
       }
-      bot.thaw();
-      await wait(random.below(20));
     }
-  }
-}
+
+    return {
+      async once(time) {
+        const { bots } = world;
+        await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
+        await wait(random.below(100));
+        const first = random.below(bots.length);
+        // Sometimes freeze two instances at once.
+        const places = time % 3 === 1 ? [first, (first + 1) % bots.length] : [first];
+        const frozen = places.map((place) => bots[place]).filter((bot) => bot !== undefined);
+        await Promise.all(frozen.map(freeze));
+        await wait(LEASE_MS * (1 + 2 * random.next()));
+        for (const bot of frozen) bot.thaw();
+      },
+      rules: () => ({ mayRepeat: unfinished }),
+      judge(observed) {
+        const inFlight = sum(unfinished.values());
+        return {
+          figures: {
+            "answers under way in a freeze": inFlight,
+            "of them said again": countRepeats(observed),
+          },
+          violations: inFlight > 0 ? [] : ["the test proves nothing: no reply was in flight"],
+        };
+      },
+    };
+  },
+};
 
 /** Every second stop is a crash. */
 const restarts = outage({
@@ -206,12 +178,7 @@ function outage({
         }
         recoveryMs.push(performance.now() - back);
       },
-      judge: () => ({
-        figures: {
-          [`${fault.counted}: until the next answer, median (ms)`]: Math.round(median(recoveryMs)),
-          [`${fault.counted}: worst (ms)`]: Math.round(Math.max(...recoveryMs)),
-        },
-      }),
+      judge: () => ({ figures: spread(`${fault.counted}: until the next answer`, recoveryMs) }),
     };
   };
   return { ...fault, settings: short, begin };

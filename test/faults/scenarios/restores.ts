@@ -39,52 +39,42 @@ export const restores: Scenario = restoresWith(
 export function restoresWith(name: string, way: "by the command" | "by hand"): Scenario {
   return onOneBot({
     ...{ name, counted: "restores", times: { small: 2, large: 60 } },
-    begin: (stage) => new Restores(stage, way),
+    begin: (stage) => loseDisk(stage, way),
   });
 }
 
-class Restores implements Attack {
-  readonly #stage: Stage;
-  readonly #way: "by the command" | "by hand";
-  #forgotten = 0;
-
-  constructor(stage: Stage, way: "by the command" | "by hand") {
-    this.#stage = stage;
-    this.#way = way;
-  }
-
-  /** Runs one process of the bot until its disk is lost. */
-  async once(time: number): Promise<void> {
-    const { world, random } = this.#stage;
-    const { ledger, store, scratch } = world;
-    const backup = join(scratch, `backup-${time}.db`);
-    const bot = await world.boot();
-    const pauseMs = () => random.below(MAX_PAUSE_MS);
-    const load = new Load({ ledger, random, pauseMs, people: PEOPLE, behaviours: mixture });
-    await world.waitForMore(random.below(10), 3_000);
-    const before = [...ledger.acknowledged];
-    await waitForLog(world, before);
-    await serviceBot(world, "inbox", "backup", backup, "--json");
-    const said = ledger.said;
-    await wait(random.below(600));
-    // Usually kill in the middle of a reply.
-    const ignore = ledger.onSaid(random.below(10), () => bot.kill("SIGKILL"));
-    await Promise.race([bot.exited, wait(1_000)]);
-    ignore();
-    await bot.end("SIGKILL");
-    await load.stop();
-    ledger.takeAcknowledged();
-    await store.moveTo(join(scratch, `restored-${time}`));
-    if (this.#way === "by hand") copyFileSync(backup, store.file);
-    else await serviceBot(world, "inbox", "restore", backup, "--json");
-    const missing = await store.missing(before);
-    world.violations.push(...reportLost(missing, `after the restore of ${backup}`));
-    this.#forgotten += ledger.said - said;
-  }
-
-  judge() {
-    return { figures: { "said after the backup and before the loss": this.#forgotten } };
-  }
+function loseDisk({ world, random }: Stage, way: "by the command" | "by hand"): Attack {
+  const { ledger, store, scratch } = world;
+  let forgotten = 0;
+  return {
+    /** Runs one process of the bot until its disk is lost. */
+    async once(time) {
+      const backup = join(scratch, `backup-${time}.db`);
+      const bot = await world.boot();
+      const pauseMs = () => random.below(MAX_PAUSE_MS);
+      const load = new Load({ ledger, random, pauseMs, people: PEOPLE, behaviours: mixture });
+      await world.waitForMore(random.below(10), 3_000);
+      const before = [...ledger.acknowledged];
+      await waitForLog(world, before);
+      await serviceBot(world, "inbox", "backup", backup, "--json");
+      const said = ledger.said;
+      await wait(random.below(600));
+      // Usually kill in the middle of a reply.
+      const ignore = ledger.onSaid(random.below(10), () => bot.kill("SIGKILL"));
+      await Promise.race([bot.exited, wait(1_000)]);
+      ignore();
+      await bot.end("SIGKILL");
+      await load.stop();
+      ledger.takeAcknowledged();
+      await store.moveTo(join(scratch, `restored-${time}`));
+      if (way === "by hand") copyFileSync(backup, store.file);
+      else await serviceBot(world, "inbox", "restore", backup, "--json");
+      const missing = await store.missing(before);
+      world.violations.push(...reportLost(missing, `after the restore of ${backup}`));
+      forgotten += ledger.said - said;
+    },
+    judge: () => ({ figures: { "said after the backup and before the loss": forgotten } }),
+  };
 }
 
 async function waitForLog({ store }: World, acknowledged: readonly string[]): Promise<void> {
