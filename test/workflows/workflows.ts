@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+const FOLDER = ".github/workflows";
 const root = join(import.meta.dirname, "../..");
 
 export interface Workflow {
@@ -8,16 +9,10 @@ export interface Workflow {
   readonly content: string;
 }
 
-export const workflows: readonly Workflow[] = [
-  ".github/workflows",
-  "test/fixtures/bot-0.1.0/.github/workflows",
-].flatMap((folder) =>
-  readdirSync(join(root, folder)).map((name) => {
-    const path = join(folder, name);
-    return { path, content: readFileSync(join(root, path), "utf8") };
-  }),
-);
+export const workflows: readonly Workflow[] = readdirSync(join(root, FOLDER)).map((name) => {
+  return { path: join(FOLDER, name), content: ownWorkflow(name) };
+});
 
 export function ownWorkflow(name: string): string {
-  return readFileSync(join(root, ".github/workflows", name), "utf8");
+  return readFileSync(join(root, FOLDER, name), "utf8");
 }
