@@ -1,8 +1,11 @@
 import { join } from "node:path";
-import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
 import { serviceBotEnds } from "../cli/cli.ts";
+import { answerTo } from "../faults/bot/behaviours.ts";
+import { checkSaid } from "../faults/driver/checker.ts";
+import { Ledger } from "../faults/driver/ledger.ts";
+import { look } from "../support/postgres/look.ts";
 import { emptyPlace, type Place, through } from "../support/postgres/open.ts";
 import { PgBouncer, whyNoPgBouncer } from "../support/postgres/pgbouncer.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
@@ -17,10 +20,12 @@ const kinds = [
   { name: "with two sessions", settings: { default_pool_size: 2 } },
 ];
 
+/** In ms. Longer than a busy machine takes to reply to twenty messages. */
+const ANSWERS_TIMEOUT_MS = 20_000;
+
 const answersTwice = (bot: Bot) =>
   void bot.on("dm.message", async (ctx) => {
-    await ctx.reply(`first ${ctx.payload.excerpt}`);
-    await ctx.reply(`second ${ctx.payload.excerpt}`);
+    for (const n of [1, 2]) await ctx.reply(answerTo(ctx.payload.excerpt, n));
   });
 
 describe.skipIf(reason !== undefined)("two bots behind PgBouncer in transaction mode", () => {
@@ -40,48 +45,28 @@ describe.skipIf(reason !== undefined)("two bots behind PgBouncer in transaction 
       const bots = [await runBot(platform, answersTwice, options)];
       bots.push(await runBot(platform, answersTwice, options));
 
-      const conversations = new Map<string, string[]>();
-      let said = 0;
-      const listeners = new Set<() => void>();
-      platform.onTimeline((entry) => {
-        if (entry.kind !== "api" || entry.created?.messageId === undefined) return;
-        said += 1;
-        for (const listener of listeners) listener();
-      });
-      const reached = (count: number) =>
-        new Promise<void>((resolve) => {
-          const look = () => said >= count && resolve();
-          listeners.add(look);
-          look();
-        });
-      const write = (count: number) => {
-        for (let n = 0; n < count; n++) {
-          const text = `${conversations.size} ${n}`;
-          const acted = platform.control.act({ type: "dm.message", from: `person${n % 7}`, text });
-          const { conversationId = "" } = acted;
-          const texts = conversations.get(conversationId) ?? [];
-          conversations.set(conversationId, [...texts, `first ${text}`, `second ${text}`]);
-        }
-        return [...conversations.values()].flat().length;
+      const ledger = new Ledger(platform, 2);
+      const write = () => {
+        for (let n = 0; n < 20; n++) ledger.write({ from: `person${n % 7}` });
       };
-      await reached(write(20));
+      const said = async (count: number) =>
+        expect(await ledger.waitSaid(count, ANSWERS_TIMEOUT_MS)).toBe(true);
+      write();
+      await said(ledger.due);
 
-      const due = write(20);
-      await reached(said + 5);
+      write();
+      await said(ledger.said + 5);
       expect(await endSessions(place)).toBeGreaterThan(0);
-      await reached(due);
+      await said(ledger.due);
 
-      const rest = write(20);
-      await reached(said + 5);
+      write();
+      await said(ledger.said + 5);
       await pooler.end();
       await pooler.begin();
-      await reached(rest);
+      await said(ledger.due);
 
       for (const { bot } of bots) await bot.idle();
-      for (const [conversation, texts] of conversations) {
-        const messages = platform.control.messages(conversation);
-        expect(messages.filter(({ fromBot }) => fromBot).map(({ text }) => text)).toEqual(texts);
-      }
+      expect(checkSaid({ written: ledger.written, said: ledger.sayings() })).toEqual([]);
       for (const { bot, log } of bots) {
         expect((await bot.status()).inbox).toMatchObject({ pending: 0, deadLetters: 0 });
         expect(log.text()).not.toContain("hunter2");
@@ -134,15 +119,6 @@ describe.skipIf(reason !== undefined)("while a bot is running behind PgBouncer",
 });
 
 async function endSessions({ url, schema }: Place): Promise<number> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    const { rows } = await client.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
-      [`service-bot ${schema}`],
-    );
-    return rows.length;
-  } finally {
-    await client.end();
-  }
+  const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
+  return (await look({ url }, end, [`service-bot ${schema}`])).length;
 }

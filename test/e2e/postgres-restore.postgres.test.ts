@@ -3,9 +3,13 @@ import { expect, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
 import { markDatabase } from "../faces/inbox-postgres.ts";
 import type { Platform } from "../faces/platform.ts";
+import { answerTo } from "../faults/bot/behaviours.ts";
+import { checkSaid } from "../faults/driver/checker.ts";
+import { Ledger } from "../faults/driver/ledger.ts";
 import { connected } from "../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
+import { postgres } from "../support/world/stores.ts";
 
 const TABLES = ["event", "attempt", "step", "lane", "cursor", "webhook_type", "suspect"];
 const PEOPLE = ["ada", "ben", "cleo"];
@@ -30,12 +34,8 @@ async function dumpInto(to: Place, from: Place): Promise<void> {
 async function start(platform: Platform, place: Place): Promise<Bot> {
   const { bot } = await runBot(
     platform,
-    (it) =>
-      it.on("dm.message", async (ctx) => {
-        const { excerpt } = ctx.payload;
-        await ctx.reply(excerpt.startsWith("thanks") ? "you are welcome" : `about ${excerpt}`);
-      }),
-    { databaseUrl: place.url, databaseSchema: place.schema, startFrom: "oldest", leaseMs: 2_000 },
+    (it) => it.on("dm.message", (ctx) => ctx.reply(answerTo(ctx.payload.excerpt, 1))),
+    { ...postgres(place), startFrom: "oldest", leaseMs: 2_000 },
   );
   return bot;
 }
@@ -44,41 +44,33 @@ test("a bot on an inbox restored from a PostgreSQL dump sends no reply twice, on
   timeout: 60_000,
 }, async () => {
   const platform = await runPlatform();
+  const ledger = new Ledger(platform, 1);
   const [lost, place] = [await emptyPlace(), await emptyPlace()];
   await (await openAt(place)).close();
-  const due = new Map<string, string[]>();
-  let n = 0;
+  /** Every second message gets the same reply, so finding it once does not show which of them was answered. */
   const write = async (count: number) => {
-    for (let left = count; left > 0; left--) {
-      const text = `${n % 2 === 0 ? "thanks" : "question"} ${n}`;
-      const from = PEOPLE[n % PEOPLE.length] ?? "";
-      const act = { type: "dm.message", from, text } as const;
-      const { conversationId = "" } = platform.control.act(act);
-      const answer = n % 2 === 0 ? "you are welcome" : `about ${text}`;
-      due.set(conversationId, [...(due.get(conversationId) ?? []), answer]);
-      n += 1;
+    for (let n = 0; n < count; n++) {
+      ledger.write({
+        from: PEOPLE[n % PEOPLE.length] ?? "",
+        behaviour: n % 2 ? "answer" : "alike",
+      });
       await wait(5);
     }
   };
-  const said = () =>
-    [...due.keys()].flatMap((id) => platform.control.messages(id).filter(({ fromBot }) => fromBot));
   const first = await start(platform, lost);
   await write(12);
   await dumpInto(place, lost);
   await write(12);
-  while (said().length < n) await wait(20);
+  expect(await ledger.waitSaid(ledger.due, 20_000)).toBe(true);
   await first.stop();
   await write(6);
   await markDatabase(place, { at: Date.now() });
   const second = await start(platform, place);
   await write(6);
   const done = async () => (await second.inbox.stats()).done;
-  while ((await done()) < n) {
+  while ((await done()) < ledger.written.length) {
     expect(await second.inbox.stats()).toMatchObject({ dead: 0 });
     await wait(50);
   }
-  for (const [id, answers] of due) {
-    const actual = platform.control.messages(id).filter(({ fromBot }) => fromBot);
-    expect(actual.map(({ text }) => text)).toEqual(answers);
-  }
+  expect(checkSaid({ written: ledger.written, said: ledger.sayings() })).toEqual([]);
 });
