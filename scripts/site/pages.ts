@@ -26,6 +26,7 @@ export const EXCLUDED: readonly string[] = [
   "README.md",
   "bench/!(README.md)",
   "bench/*/**",
+  "examples/**",
   "scripts/**",
   "site/!(index.md)",
   "site/*/**",

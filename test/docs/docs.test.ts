@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { withQuotes } from "../../scripts/tables/quotes.ts";
 import { withRows } from "../../scripts/tables/table.ts";
 import { docsTables } from "../../scripts/tables/tables.ts";
 import { settings } from "../faces/bot.ts";
@@ -31,6 +32,11 @@ describe("generated tables", () => {
     expect(() => withRows("no table", table)).toThrow("has no table");
   });
 });
+
+test.each(pages.filter(({ text }) => text.includes("<!-- quoted: ")))(
+  "$path quotes the files as they are; if not, run `npm run docs -- tables`",
+  ({ text }) => expect(withQuotes(text)).toBe(text),
+);
 
 describe("docs/reference/configuration.md", () => {
   test("agrees with the starter's .env.example on the variables", () => {

@@ -1,9 +1,9 @@
-import { symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { documentedBlock } from "../docs/markdown.ts";
+import { root } from "../docs/markdown.ts";
 import { linkPackage } from "../support/linked-package.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { TestProcess } from "../support/process.ts";
@@ -11,22 +11,25 @@ import { reservePort } from "../support/reserve-port.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Writes the example from docs/guides/express.md, with a handler that waits for a response from `gate`. */
+const EXAMPLE = join(root, "examples/express/src");
+
+/** Copies examples/express, with a handler that waits for a response from `gate`. */
 function writeExample(gate: string): string {
   const folder = temporaryFolder();
   linkPackage(folder, { ".": "./src/index.ts" });
   const express = dirname(createRequire(import.meta.url).resolve("express/package.json"));
   symlinkSync(express, join(folder, "node_modules", "express"));
-  const example = documentedBlock("docs/guides/express.md", "express");
+  const example = readFileSync(join(EXAMPLE, "app.ts"), "utf8");
   const waits = `async (ctx) => { console.log("handling"); await fetch(${JSON.stringify(gate)}); await ctx.reply("hello"); }`;
   const code = example.replace('(ctx) => ctx.reply("hello")', waits);
   expect(code).toContain(waits);
-  const file = join(folder, "server.ts");
-  writeFileSync(file, code);
-  return file;
+  writeFileSync(join(folder, "app.ts"), code);
+  const main = join(folder, "main.ts");
+  copyFileSync(join(EXAMPLE, "main.ts"), main);
+  return main;
 }
 
-test("the documented Express application exits with 0 on SIGTERM, after the running handler", async () => {
+test("the Express application of the example exits with 0 on SIGTERM, after the running handler", async () => {
   const platform = await runPlatform();
   const opened = Promise.withResolvers<void>();
   onTestFinished(() => opened.resolve());

@@ -27,8 +27,8 @@ export class InstalledBot {
   }
 
   /** Starts the bot as `npm start` does. */
-  start(env: Env, args: readonly string[] = []): TestProcess {
-    return this.#start(["--import", "service-bot/env", ...args, "src/main.ts"], env);
+  start(env: Env, args: readonly string[] = [], entry = "src/main.ts"): TestProcess {
+    return this.#start(["--import", "service-bot/env", ...args, entry], env);
   }
 
   #start(args: readonly string[], env: Env): TestProcess {
@@ -55,7 +55,11 @@ export class InstalledBot {
   }
 
   /** Starts a local platform and the bot. */
-  async startBoth(settings: Env = {}, args: readonly string[] = []): Promise<RunningBot> {
+  async startBoth(
+    settings: Env = {},
+    args: readonly string[] = [],
+    entry?: string,
+  ): Promise<RunningBot> {
     const [platformPort, port] = [await reservePort(), await reservePort()];
     const env = {
       ...{ SERVICE_BASE_URL: `http://127.0.0.1:${platformPort}`, PORT: String(port) },
@@ -65,14 +69,18 @@ export class InstalledBot {
     const flags = ["--port", String(platformPort), "--webhook", webhook, "--json"];
     const platform = this.command(["platform", ...flags], env);
     const { apiKey } = JSON.parse(await platform.line((line) => line.startsWith("{")));
-    const process = this.start(env, args);
+    const process = this.start(env, args, entry);
     const ready = await process.message("ready");
     return { env, apiKey, process, ready };
   }
 
   /** Makes a user write a message or a mention, and returns the bot's answer. */
-  async answerTo(type: "dm.message" | "mention", env: Env): Promise<Record<string, unknown>> {
-    const words = ["trigger", type, "--from", "ada", "--text", "hello", "--wait"];
+  async answerTo(
+    type: "dm.message" | "mention",
+    env: Env,
+    text = "hello",
+  ): Promise<Record<string, unknown>> {
+    const words = ["trigger", type, "--from", "ada", "--text", text, "--wait"];
     return (await this.json(words, env))["answer"] as Record<string, unknown>;
   }
 }

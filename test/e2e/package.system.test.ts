@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { toolVersions } from "../../tools/install.ts";
 import { documentedBlock, root } from "../docs/markdown.ts";
 import { commands } from "../faces/cli.ts";
 import { run } from "../faces/create.ts";
+import { examples } from "../guides/files.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { PostgresServer } from "../support/postgres/server.ts";
 import { reservePort } from "../support/reserve-port.ts";
@@ -22,6 +23,14 @@ import { strictApp, strictConfigs } from "./strict-app.ts";
 
 // A checkout has development dependencies, which hide that a feature needs a package that no bot installs. Therefore
 // these tests use every documented feature in a bot outside the checkout.
+
+/** A message for each bot of examples/, which the bot answers. */
+const ASKED: Readonly<Record<string, string>> = {
+  commands: "/roll 20",
+  express: "hello",
+  reminders: "/remind 10m tea",
+  "slow-model": "What is a lane?",
+};
 
 let parent: string;
 let bot: InstalledBot;
@@ -205,13 +214,33 @@ describe("a bot with the optional packages", { timeout: 120_000 }, () => {
     const { devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
     const { pg, sharp } = devDependencies;
     const optional = Object.entries({ ...toolVersions(), pg, sharp }).filter(([name]) =>
-      /^(?:@opentelemetry\/.*|pg|sharp)$/.test(name),
+      /^(?:@opentelemetry\/.*|@types\/express|express|pg|sharp)$/.test(name),
     );
     const specs = optional.map(([name, version]) => `${name}@${version}`);
     const args = ["install", "--no-audit", "--no-fund", ...specs];
     const { code, output } = await run("npm", args, { cwd: bot.folder, env: process.env });
     expect(code, output).toBe(0);
   }, SCAFFOLD_TIMEOUT_MS);
+
+  test.each(examples)("runs examples/%s", async (name) => {
+    const folder = join("examples", name);
+    const copy = join(bot.folder, folder);
+    await cp(join(root, folder), copy, { recursive: true });
+    await writeFile(
+      join(copy, "tsconfig.json"),
+      JSON.stringify({ extends: "../../tsconfig.json", include: ["src", "test"] }),
+    );
+    const checks = [
+      [join("node_modules", "typescript", "bin", "tsc"), "--project", copy],
+      ["--test", join(folder, "test", "*.test.ts")],
+    ];
+    for (const check of checks) {
+      const { code, output } = await bot.run(check);
+      expect(code, output).toBe(0);
+    }
+    const { env } = await bot.startBoth({}, [], join(folder, "src", "main.ts"));
+    expect(await bot.answerTo("dm.message", env, ASKED[name])).toMatchObject({ status: 201 });
+  });
 
   test("runs on PostgreSQL with pg, and copies an inbox there", async () => {
     const server = await PostgresServer.start("18");

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../docs/markdown.ts";
 import { linkPackage } from "../support/linked-package.ts";
-import { assistantFiles, guideFiles, testingFiles } from "./files.ts";
+import { assistantFiles, exampleFiles, examples, guideFiles, testingFiles } from "./files.ts";
 
 const run = promisify(execFile);
 
@@ -21,7 +21,13 @@ test.each(guides)("docs/guides/%s.md has a bot and its test", (guide) => {
   expect(paths.some((path) => path.startsWith("test/"))).toBe(true);
 });
 
-test("the tests of the guides pass, as do those of docs/reference/testing.md and of the template assistant", {
+test.each(examples)("docs/guides/%s.md quotes examples/%s", (name) => {
+  const guide = readFileSync(join(root, "docs/guides", `${name}.md`), "utf8");
+  expect(guide).toContain(`<!-- quoted: examples/${name}/src/`);
+  expect(guide).toContain(`npm run example ${name}`);
+});
+
+test("the tests of the guides and examples pass, as do those of docs/reference/testing.md and of the template assistant", {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "service-bot-guides-"));
@@ -31,7 +37,8 @@ test("the tests of the guides pass, as do those of docs/reference/testing.md and
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  for (const { guide, path, code } of [...guideFiles, ...testingFiles, ...assistantFiles]) {
+  const files = [...guideFiles, ...exampleFiles, ...testingFiles, ...assistantFiles];
+  for (const { guide, path, code } of files) {
     const file = join(folder, guide, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, code);
@@ -45,5 +52,5 @@ test("the tests of the guides pass, as do those of docs/reference/testing.md and
   );
   expect(failed, stdout).toBe(false);
   const passed = Number(/^. pass (\d+)$/m.exec(stdout)?.[1]);
-  expect(passed, stdout).toBeGreaterThanOrEqual(guides.length);
+  expect(passed, stdout).toBeGreaterThanOrEqual(guides.length + examples.length);
 });

@@ -84,9 +84,9 @@ describe("the packed library", { timeout: 120_000 }, () => {
     ]);
   });
 
-  test("the scaffolder, templates, tests and TypeScript are not", () => {
+  test("the scaffolder, templates, examples, tests and TypeScript are not", () => {
     const strays = [...entries.keys()].filter((path) =>
-      /dist\/create|templates|\/test\/|(?<!\.d)\.ts$/.test(path),
+      /dist\/create|templates|examples|\/test\/|(?<!\.d)\.ts$/.test(path),
     );
     expect(strays).toEqual([]);
   });

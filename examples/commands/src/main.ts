@@ -1,0 +1,3 @@
+import { createBot } from "./bot.ts";
+
+await createBot().start();
