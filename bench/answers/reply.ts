@@ -14,7 +14,6 @@ const after: Figure = {
   name: "Express, HMAC, fetch; 200 after fetch",
   sample: "after",
   unit,
-  headline: "Express with fetch: a reply to each event",
 };
 const ours: Figure = {
   ...{
@@ -24,7 +23,6 @@ const ours: Figure = {
     against: ["first", "after"],
   },
   target: { number: 2, bound: 0.8, is: "at least" },
-  headline: "service-bot: a reply to each event, never repeated",
 };
 
 /** The bot replies to each delivery with a message. The peer is a bot that stores neither events nor steps. */

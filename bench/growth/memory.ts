@@ -97,7 +97,6 @@ const figures: readonly Figure[] = [
   { name: "idle, before the first event", sample: "idle", unit: "MB" },
   {
     ...{ name: "peak above idle while handling 1,000,000 events", sample: "more", unit: "MB" },
-    headline: "service-bot: memory above idle with CONCURRENCY=1000",
     target: { number: 6, bound: 64, is: "at most" },
   },
   {

@@ -40,8 +40,6 @@ export interface Figure {
   readonly against?: string | readonly string[];
   /** Target for the ratio, or for the median if the figure is not compared. */
   readonly target?: Target;
-  /** Name in the summary at the top of docs/internals/performance.md. Absent if the figure is not listed there. */
-  readonly headline?: string;
 }
 
 export interface Target {

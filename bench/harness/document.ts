@@ -1,47 +1,29 @@
 import { environmentLine } from "./environment.ts";
 import type { Failure, Report } from "./report.ts";
-import { readable, type Section } from "./table.ts";
+import { readable } from "./table.ts";
 import { judge, type Verdict } from "./targets.ts";
 
-/** Generated parts of docs/internals/performance.md, between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
-type Part = "summary" | "targets";
+/** The targets in docs/internals/performance.md are between these comments. */
+const [BEGIN, END] = ["<!-- targets:begin -->", "<!-- targets:end -->"];
 
 /** Minimum number of rounds for figures that go into the page. */
 export const FEWEST_ROUNDS = 5;
 
 /**
- * Returns the page with the report inserted: a summary, and the ratios that have a target. The report has all figures.
+ * Returns the page with the ratios that have a target. The report has all figures.
  *
- * @throws {Error} if the page has no markers for a part
+ * @throws {Error} if the page does not have the place for them once
  */
 export function insertReport(page: string, report: Report): string {
-  const parts = [
-    ["summary", summaryOf(report.sections)],
-    ["targets", targetsOf(report)],
-  ] as const;
-  return parts.reduce((written, [part, document]) => insertPart(written, part, document), page);
-}
-
-function summaryOf(sections: readonly Section[]): string {
-  const rows = sections.flatMap(({ results }) =>
-    results.flatMap(({ headline, median, unit }) =>
-      headline === undefined ? [] : [row([headline, `${readable(median)} ${unit}`])],
-    ),
-  );
-  return ["| | median |", "|---|---:|", ...rows].join("\n");
-}
-
-function insertPart(page: string, part: Part, document: string): string {
-  const [begin, end] = [`<!-- ${part}:begin -->`, `<!-- ${part}:end -->`];
-  const [before, rest, ...more] = page.split(begin);
-  const [, after, ...others] = rest?.split(end) ?? [];
-  const isOnce = more.length + others.length === 0 && !before?.includes(end);
+  const [before, rest, ...more] = page.split(BEGIN);
+  const [, after, ...others] = rest?.split(END) ?? [];
+  const isOnce = more.length + others.length === 0 && !before?.includes(END);
   if (before === undefined || after === undefined || !isOnce) {
     throw new Error(
-      `The page must contain \`${begin}\` exactly once, followed by \`${end}\` exactly once`,
+      `The page must contain \`${BEGIN}\` exactly once, followed by \`${END}\` exactly once`,
     );
   }
-  return `${before}${begin}\n\n${document}\n\n${end}${after}`;
+  return `${before}${BEGIN}\n\n${targetsOf(report)}\n\n${END}${after}`;
 }
 
 function targetsOf({ at, environment, rounds, sections, failures }: Report): string {

@@ -12,7 +12,6 @@ export interface Result {
   /** Median of the per-round ratios. */
   readonly ratio?: number;
   readonly target?: Target;
-  readonly headline?: string;
   readonly rounds: readonly number[];
 }
 
@@ -27,7 +26,6 @@ export function resultsOf(figures: readonly Figure[], measured: Measured): Resul
       max: Math.max(...rounds),
       ...comparison(figure, figures, measured),
       ...(figure.target && { target: figure.target }),
-      ...(figure.headline !== undefined && { headline: figure.headline }),
       rounds,
     };
   });

@@ -7,11 +7,9 @@ const unit = "events/s";
 
 const bare: Figure = {
   ...{ name: "node:http, HMAC, JSON.parse", sample: "hmac", unit },
-  headline: "node:http with HMAC and JSON.parse: verified",
 };
 const express: Figure = {
   ...{ name: "Express, HMAC, JSON.parse", sample: "express", unit },
-  headline: "Express with HMAC and JSON.parse: verified",
 };
 /** The upper limit for the bot, because every durable server must do this work. */
 const durable: Figure = {
@@ -24,7 +22,6 @@ const durable: Figure = {
 /** The server that a bot's author would write by hand. It has no outcomes, lanes, retries or handlers. */
 const byHand: Figure = {
   ...{ name: "node:http, HMAC, one synced insert per event", sample: "by hand", unit },
-  headline: "node:http with HMAC and one synced insert: verified, stored",
 };
 const bot: Figure = { name: "the whole bot, one event per delivery", sample: "bot", unit };
 const away: Figure = { name: "the whole bot, its platform is away", sample: "away", unit };
@@ -69,12 +66,10 @@ export const benchmark: Benchmark = {
         { name: "node:http, reads the body", sample: "bare", unit },
         bare,
         express,
-        ...Object.keys(peers).map((name) => {
-          return { name, sample: name, unit, headline: `${name}: verified` };
-        }),
+        ...Object.keys(peers).map((name) => ({ name, sample: name, unit })),
         durable,
         { ...durable, against: "hmac" },
-        { ...bot, against: "express", target: BESIDE_EXPRESS, headline: HEADLINE },
+        { ...bot, against: "express", target: BESIDE_EXPRESS },
         { ...bot, against: "hmac", target: BESIDE_BARE },
         { ...bot, against: "durable" },
         byHand,
@@ -95,6 +90,5 @@ export const benchmark: Benchmark = {
   },
 };
 
-const HEADLINE = "service-bot: verified, deduplicated, stored, synced, handled";
 const BESIDE_EXPRESS = { number: 1, bound: 1.2, is: "at least" } as const;
 const BESIDE_BARE = { number: 1, bound: 0.6, is: "at least" } as const;

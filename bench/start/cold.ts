@@ -62,7 +62,6 @@ const figures: readonly Figure[] = [
   ),
   {
     ...{ name: "a bot with default settings: idle memory", sample: "auto memory", unit: "MiB" },
-    headline: "service-bot: memory of the idle starter",
     target: { number: 6, bound: 90, is: "at most" },
   },
 ];
