@@ -36,20 +36,24 @@ export function problemsOf(content: string): string[] {
 }
 
 const PUBLISHING = ["id-token", "pages"];
+/** Rights of the job that opens the release pull request. It may run no code but the project's. */
+const PROPOSING = { job: "release-pull-request", rights: ["contents", "pull-requests"] };
 
 function habitsOf(name: string, job: Job): string[] {
   const steps = job.steps ?? [];
   const rights = Object.entries(job.permissions ?? {}).filter(([, right]) => right !== "read");
   const mayPublish = rights.some(([right]) => PUBLISHING.includes(right));
+  const permitted = name === PROPOSING.job ? PROPOSING.rights : PUBLISHING;
   return [
     ...rights
-      .filter(([right]) => !PUBLISHING.includes(right))
+      .filter(([right]) => !permitted.includes(right))
       .map(([right]) => `${name} may write ${right}`),
     ...(job.uses === undefined && job["timeout-minutes"] === undefined
       ? [`${name} has no time limit`]
       : []),
     ...(mayPublish && job.environment === undefined ? [`${name} publishes unasked`] : []),
     ...(mayPublish && steps.some(runsOthers) ? [`${name} runs others and may publish`] : []),
+    ...(name === PROPOSING.job && steps.some(installs) ? [`${name} installs and may push`] : []),
     ...steps
       .filter(({ run = "" }) => run.includes("${{"))
       .map(() => `${name} has an expression in a script`),
@@ -57,10 +61,12 @@ function habitsOf(name: string, job: Job): string[] {
 }
 
 /** Returns true if a step runs installed or checked-out code, which could steal the publishing token. */
-function runsOthers({ uses = "", run = "" }: Step): boolean {
-  return (
-    uses.startsWith("actions/checkout@") || /\bnpm (?:ci|install|run|exec)\b|\bnpx\b/.test(run)
-  );
+function runsOthers(step: Step): boolean {
+  return step.uses?.startsWith("actions/checkout@") === true || installs(step);
+}
+
+function installs({ run = "" }: Step): boolean {
+  return /\bnpm (?:ci|install|run|exec)\b|\bnpx\b/.test(run);
 }
 
 function isLittle(permissions: unknown): boolean {

@@ -9,6 +9,7 @@ import { ownWorkflow, workflows } from "./workflows.ts";
 const root = join(import.meta.dirname, "../..");
 
 const [ci, release] = [ownWorkflow("ci.yml"), ownWorkflow("release.yml")];
+const proposal = ownWorkflow("release-pull-request.yml");
 
 test.each(workflows)("$path keeps our rules", ({ content }) => {
   expect(actionsIn(content).length).toBeGreaterThan(1);
@@ -70,5 +71,19 @@ describe("there would be a complaint about", () => {
   ])("%s", (_, from, to, complaint) => {
     expect(release).toContain(from);
     expect(problemsOf(release.replace(from, to)).join("\n")).toContain(complaint);
+  });
+
+  test.each([
+    ["another job that may push", "  release-pull-request:\n", "  other:\n", "may write contents"],
+    [
+      "another right of the job that may push",
+      "pull-requests: write",
+      "packages: write",
+      "packages",
+    ],
+    ["dependencies in the job that may push", "version=$(node", "npm ci; $(node", "may push"],
+  ])("%s", (_, from, to, complaint) => {
+    expect(proposal).toContain(from);
+    expect(problemsOf(proposal.replace(from, to)).join("\n")).toContain(complaint);
   });
 });
