@@ -108,18 +108,6 @@ function packThirdParty(): Plugin {
   };
 }
 
-/**
- * Bundles a module and the packages it imports into one file. Removes comments, and keeps names so that stack traces
- * are readable.
- *
- * @returns the source files in the bundle, with the bytes of code that each adds
- * @throws {Error} if an import cannot be resolved
- */
-export function bundleModule(entry: string, file: string): Promise<Modules> {
-  const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
-  return write({ input: entry }, { file, format: "es", minify });
-}
-
 export function modulesOf(files: readonly (OutputChunk | OutputAsset)[]): Modules {
   const chunks = files.filter((file) => file.type === "chunk");
   const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules));

@@ -1,7 +1,7 @@
 /** Headings of a version in CHANGELOG.md, in order. */
 export const SECTIONS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"] as const;
 /** Parts of a version that a change increments, the largest first. */
-export const RELEASES = ["major", "minor", "patch"] as const;
+const RELEASES = ["major", "minor", "patch"] as const;
 
 export interface Change {
   readonly release: (typeof RELEASES)[number];

@@ -1,7 +1,7 @@
 import { type Context, createContext, Script } from "node:vm";
 import { cpuTimeMs } from "../core/cpu-time.ts";
-import { costOf, longestText } from "./regexp/cost.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
+import { costOf, longestText } from "./regexp/cost.ts";
 
 /** Steps that a match may take without a time limit. V8 takes 5 to 50 ms for them. */
 const MAX_UNTIMED_STEPS = 2_000_000;

@@ -5,7 +5,7 @@ import { grafanaDashboard } from "../../scripts/operations/dashboard.ts";
 import { root } from "../docs/markdown.ts";
 
 export const folder: string = join(root, "templates", "operations");
-export const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 
 export interface Rule {
   readonly alert: string;

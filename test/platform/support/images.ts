@@ -4,7 +4,7 @@ import type { Platform } from "../../faces/platform.ts";
 import type { Upload } from "../conformance/wire.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
 
-export const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
+const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
 
 const made = new Map<ImageKind, Promise<Buffer>>();
 
