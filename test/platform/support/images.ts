@@ -4,8 +4,6 @@ import type { Platform } from "../../faces/platform.ts";
 import type { Upload } from "../conformance/wire.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
 
-const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
-
 const made = new Map<ImageKind, Promise<Buffer>>();
 
 export async function image(kind: ImageKind = "png"): Promise<Buffer<ArrayBuffer>> {
