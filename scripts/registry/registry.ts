@@ -4,15 +4,11 @@ import { join } from "node:path";
 import { run, tail } from "../../src/create/io.ts";
 import { reservePort } from "../../test/support/reserve-port.ts";
 import { Server } from "../../test/support/server.ts";
-import { installTools } from "../../tools/install.ts";
 import { packBoth } from "../pack/packages.ts";
 import type { Packed } from "../pack/stage.ts";
 import { answers } from "./answers.ts";
 
-/**
- * An npm registry on loopback that serves this project's packages. It forwards other requests to the configured
- * registry, and caches the responses for this run.
- */
+/** The registry of main.ts, in a process that trusts the certificate authorities that npm trusts. */
 export class Registry {
   readonly url: string;
   readonly #folder: string;
@@ -25,15 +21,13 @@ export class Registry {
   }
 
   static async start(): Promise<Registry> {
-    const modules = await installTools();
     const folder = await mkdtemp(join(tmpdir(), "service-bot-registry-"));
-    const config = join(folder, "config.yaml");
-    await writeFile(config, JSON.stringify(await settings(folder)));
     const port = await reservePort();
-    const command = join(modules, "verdaccio/bin/verdaccio");
-    const args = [command, "--config", config, "--listen", `127.0.0.1:${port}`];
-    const server = new Server([process.execPath, ...args], {
-      ...{ cwd: folder, data: folder },
+    const program = join(import.meta.dirname, "main.ts");
+    const command = [process.execPath, program, String(port), await upstream(folder)];
+    const server = new Server(command, {
+      cwd: folder,
+      data: folder,
       env: { ...(await trusted(folder)), ...process.env },
     });
     const registry = new Registry(`http://127.0.0.1:${port}/`, folder, server);
@@ -75,27 +69,6 @@ export async function publishBoth(): Promise<{
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/**
- * Requests for this project's names are never forwarded, because another registry may have packages with the same
- * names.
- */
-async function settings(folder: string): Promise<object> {
-  const ours = { access: "$all", publish: "$all" };
-  return {
-    storage: join(folder, "storage"),
-    uplinks: { upstream: { url: await upstream(folder), maxage: "1h", timeout: "60s" } },
-    packages: {
-      "service-bot": ours,
-      "create-service-bot": ours,
-      "**": { access: "$all", proxy: "upstream" },
-    },
-    max_body_size: "20mb",
-    web: { enable: false },
-    // Standard error is reported if the registry does not start.
-    log: { type: "stdout", format: "json", level: "fatal" },
-  };
 }
 
 async function upstream(cwd: string): Promise<string> {

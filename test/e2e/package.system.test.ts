@@ -97,6 +97,8 @@ describe("a bot with nothing but its own packages, on the oldest Node", {
     const folder = join(bot.folder, `strict-${name}`);
     await mkdir(folder);
     await writeFile(join(folder, "app.ts"), strictApp);
+    const type = name === "commonjs" ? name : "module";
+    await writeFile(join(folder, "package.json"), JSON.stringify({ type }));
     const config = { compilerOptions: options, include: ["*.ts"] };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
     const tsc = join("node_modules", "typescript", "bin", "tsc");

@@ -104,9 +104,12 @@ const strict = {
   verbatimModuleSyntax: true,
 };
 
-/** Compiler options of applications that Node runs directly, and of applications with a bundler. */
+const nodenext = { ...strict, module: "nodenext", target: "es2024", types: ["node"] };
+
+/** Compiler options of applications that Node runs directly, as either kind of module, and of those with a bundler. */
 export const strictConfigs: readonly [string, object][] = [
-  ["nodenext", { ...strict, module: "nodenext", target: "es2024", types: ["node"] }],
+  ["nodenext", nodenext],
+  ["commonjs", { ...nodenext, verbatimModuleSyntax: false }],
   [
     "bundler",
     {

@@ -34,7 +34,6 @@ interface CycloneDx {
 }
 
 const publint = useTool("publint");
-const areTheTypesWrong = useTool("@arethetypeswrong/cli");
 const cyclonedx: CycloneDx = createRequire(join(await installTools(), "any.js"))(
   "@cyclonedx/cyclonedx-library",
 );
@@ -92,15 +91,6 @@ describe("what would be published", { timeout: 120_000 }, () => {
         output: expect.stringContaining("All good"),
       });
     }
-  });
-
-  test("the types are right wherever an ESM package is imported", async () => {
-    // The profile skips Node 10, which does not support `exports`. The rule skips `require` of ESM, which works since
-    // Node 22.12.
-    const rules = ["--profile", "node16", "--ignore-rules", "cjs-resolves-to-esm"];
-    const { code, output } = await areTheTypesWrong.run([library.path, ...rules]);
-    expect(code, output).toBe(0);
-    expect(output).toContain('"service-bot/testing"');
   });
 
   test("no install script, and nothing to install beside the scaffolder", async () => {

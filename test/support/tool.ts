@@ -7,9 +7,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 
 /** Programs in tools/, by package. */
 const programs = {
-  "@arethetypeswrong/cli": "dist/index.js",
   "@modelcontextprotocol/conformance": "dist/index.js",
-  "@modelcontextprotocol/inspector": "clients/launcher/build/index.js",
   publint: "src/cli.js",
 } as const;
 
