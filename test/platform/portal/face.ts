@@ -2,7 +2,6 @@ export { check, isRepeat } from "../../../src/platform/portal/content/body.ts";
 export { sift } from "../../../src/platform/portal/content/image-files.ts";
 export { Reader, type ReadOutcome } from "../../../src/platform/portal/live/reader.ts";
 export { ago, bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
-export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";
 export { Values } from "../../../src/platform/portal/parts/values.ts";
 export { rolesIn } from "../../../src/platform/portal/views/chat/talks.ts";
 export { threaded } from "../../../src/platform/portal/views/chat/threads.ts";

@@ -9,7 +9,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
       {[...groups].map(([group, members]) => (
         <section key={group}>
           <h3>{group}</h3>
-          <dl class="keys">
+          <dl>
             {members.map(({ key, label }) => (
               <div key={key}>
                 <dt>

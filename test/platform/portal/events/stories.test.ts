@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { timelineLine } from "../../../faces/cli.ts";
-import { type TimelineRecord, wordsOf } from "../../../faces/platform.ts";
+import type { TimelineRecord } from "../../../faces/platform.ts";
 import {
   codeOf,
   errorIn,
@@ -13,7 +12,6 @@ import {
   select,
   type Thing,
   textOfStep,
-  timeOfDay,
   withSteps,
 } from "../face.ts";
 import { called, delivered, happened, read, timelineOf } from "./entries.ts";
@@ -294,24 +292,4 @@ test("a stack trace highlights the frames in the bot's own files, without Node a
     { before: "at priceOf (/home/ada/bot/src/", file: "price.ts:7:11", after: ")" },
     { before: "at /home/ada/bot/src/", file: "bot.ts:12:3", after: "" },
   ]);
-});
-
-test("10,000 entries become one row per event, and are searched", () => {
-  const many = Array.from({ length: 3_333 }, (_, index) => [
-    happened(`evt_${index}`),
-    delivered([`evt_${index}`]),
-    { ...run, eventId: `evt_${index}`, outcome: "done" } as const,
-  ]).flat();
-  const overview = overviewOf(timelineOf(...many));
-  expect(overview.things).toHaveLength(3_333);
-  const found = select(overview, { text: "evt_3332", type: "", onlyTrouble: false });
-  expect(found).toMatchObject([{ event: { id: "evt_3332" } }]);
-});
-
-test("service-bot dev prints one line per event, and no line for reads", () => {
-  const [event, page] = timelineOf(happened("evt_1"), read);
-  if (event === undefined || page === undefined) throw new Error("no entries");
-  expect(wordsOf(event)).toBe('--> dm.message evt_1 @ada "hello"');
-  expect(timelineLine(event)).toBe(`${timeOfDay(event.at)} ${wordsOf(event)}`);
-  expect(timelineLine(page)).toBeUndefined();
 });

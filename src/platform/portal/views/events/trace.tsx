@@ -154,22 +154,23 @@ function Stack({ stack }: { readonly stack: string }) {
   );
 }
 
-interface PartRowProps {
-  readonly part: Part;
-  readonly parts: readonly Part[];
-  /** Time of the event. ISO 8601. */
-  readonly from: string;
-}
-
-function PartRow({ part, parts, from }: PartRowProps) {
-  const shown = describe(part, parts);
-  if (shown === undefined) return null;
-  return <Line {...shown} at={part.at} from={from} />;
-}
-
 /** Returns `undefined` for a held request that was released. */
-function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "from"> | undefined {
+function describe(
+  part: Part | PlacedStep,
+  parts: readonly Part[],
+): Omit<LineProps, "at" | "from"> | undefined {
   switch (part.kind) {
+    case "step": {
+      const { name, state, request } = part.step;
+      const what = (
+        <>
+          <code>{name}</code> <span class="hint step-text">{textOfStep(request)}</span>
+        </>
+      );
+      const children =
+        request === "" ? undefined : () => <Code text={request} label={`Request of ${name}`} />;
+      return { kind: "Step", what, result: stepResults[state], children };
+    }
     case "delivery": {
       const { id, attempt, forced, eventIds, fault, ms } = part;
       const also = eventIds.length > 1 ? `, ${eventIds.length} events` : "";
@@ -201,6 +202,11 @@ function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "f
       };
   }
 }
+
+const stepResults: Readonly<Record<PlacedStep["step"]["state"], OutcomeLabel>> = {
+  open: { tone: "warn", text: "result unknown" },
+  done: { tone: "plain", text: "done" },
+};
 
 const ends: Readonly<Record<EntryOf<"run">["outcome"], OutcomeLabel>> = {
   done: { tone: "plain", text: "handled" },
@@ -260,18 +266,19 @@ function Offset({ at, from }: { readonly at: string; readonly from: string }) {
   );
 }
 
-interface LinesProps extends Omit<PartRowProps, "part"> {
+interface LinesProps {
   readonly lines: readonly (Part | PlacedStep)[];
+  readonly parts: readonly Part[];
+  /** Time of the event. ISO 8601. */
+  readonly from: string;
 }
 
 function Lines({ lines, parts, from }: LinesProps) {
-  return lines.map((line) =>
-    line.kind === "step" ? (
-      <StepRow key={line.step.name} {...line} from={from} />
-    ) : (
-      <PartRow key={line.seq} part={line} parts={parts} from={from} />
-    ),
-  );
+  return lines.map((line) => {
+    const shown = describe(line, parts);
+    const key = line.kind === "step" ? line.step.name : line.seq;
+    return shown && <Line key={key} {...shown} at={line.at} from={from} />;
+  });
 }
 
 interface StepsProps extends Omit<LinesProps, "lines"> {
@@ -285,27 +292,4 @@ function Steps({ id, bot, ...props }: StepsProps) {
   const key = `${bot} ${id} ${props.parts.length}`;
   const { data } = useLive(() => control.inbox.event(id, bot), { key, concerns: () => false });
   return <Lines lines={withSteps(props.parts, data?.steps ?? [])} {...props} />;
-}
-
-function StepRow({ step, at, from }: PlacedStep & Pick<PartRowProps, "from">) {
-  const { name, state, request } = step;
-  return (
-    <Line
-      at={at}
-      from={from}
-      kind="Step"
-      what={
-        <>
-          <code>{name}</code> <span class="hint step-text">{textOfStep(request)}</span>
-        </>
-      }
-      result={
-        state === "open"
-          ? { tone: "warn", text: "result unknown" }
-          : { tone: "plain", text: "done" }
-      }
-    >
-      {request === "" ? undefined : () => <Code text={request} label={`Request of ${name}`} />}
-    </Line>
-  );
 }
