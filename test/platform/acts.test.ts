@@ -2,9 +2,9 @@ import sharp from "sharp";
 import { expect, test } from "vitest";
 import { eventTypes, parseEvent } from "../faces/events.ts";
 import type { ActInput, ActResult, Scope } from "../faces/platform.ts";
+import { newKeys } from "./conformance/setup.ts";
 import type { Image } from "./conformance/wire.ts";
-import { newKeys } from "./support/images.ts";
-import { act, request, runPlatform, tokenWith } from "./support/platform.ts";
+import { act, request, runPlatform, tokenWith, worldOf } from "./support/platform.ts";
 
 const ada = { username: "ada", name: "Ada" };
 
@@ -250,7 +250,7 @@ test.each([
 
 test("a post that has only images can be quoted and liked", async () => {
   const platform = await runPlatform();
-  const body = { imageKeys: await newKeys(platform, 1) };
+  const body = { imageKeys: await newKeys(worldOf(platform), 1) };
   await request(platform, "POST", "/api/v1/posts", { body });
   expect(act(platform, "quote", { text: "nice" }).postId).toBe("p_2");
   expect(act(platform, "like").postId).toBe("p_2");

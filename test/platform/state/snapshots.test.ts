@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { PLATFORM_SCHEMA } from "../../faces/files.ts";
 import type { Platform, PlatformState, SnapshotView } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { newUpload } from "../conformance/setup.ts";
 import { ManualClock } from "../support/clock.ts";
-import { newUpload } from "../support/images.ts";
 import {
   act,
   type ErrorBody,
@@ -15,6 +15,7 @@ import {
   runPlatform,
   tokenWith,
   withControlToken,
+  worldOf,
 } from "../support/platform.ts";
 
 type Bytes = string | Uint8Array<ArrayBuffer>;
@@ -56,7 +57,7 @@ async function changeEverything(platform: Platform): Promise<void> {
   control.saveWebhook({ url: "https://example.org/", types: ["follow"] });
   control.regenerateWebhookSecret();
   control.setLimits({ dmsPerDay: 7 });
-  const { key } = await newUpload(platform);
+  const { key } = await newUpload(worldOf(platform));
   await request(platform, "POST", "/api/v1/posts", { body: { imageKeys: [key] } });
   control.setStorage({ configured: false });
   control.clock.set({ advanceMs: 86_400_000, frozen: true });

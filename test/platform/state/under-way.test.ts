@@ -4,9 +4,19 @@ import { expect, test } from "vitest";
 import type { Platform } from "../../faces/platform.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { post } from "../conformance/http.ts";
+import { newUpload, rawBytes } from "../conformance/setup.ts";
 import { ManualClock } from "../support/clock.ts";
-import { image, uploadBytes } from "../support/images.ts";
-import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
+import { image } from "../support/images.ts";
+import {
+  act,
+  deliveryOf,
+  ids,
+  request,
+  runPlatform,
+  timeline,
+  worldOf,
+} from "../support/platform.ts";
 import { deliverNew, runReceiver, runWithWebhook } from "../support/receiver.ts";
 import { startWithHeldDownloads } from "../uploads/start.ts";
 
@@ -231,7 +241,7 @@ test.each(replacements)(
 test("a snapshot with a frozen clock restores its upload", async () => {
   const platform = await runPlatform();
   platform.control.clock.set({ frozen: true });
-  const { body: upload } = await uploadBytes(platform, await image());
+  const upload = await newUpload(worldOf(platform));
   const { id } = platform.control.snapshots.take();
   platform.control.clock.set({ advanceMs: 3_600_000 });
   expect((await fetch(upload.url)).status).toBe(404);
@@ -245,7 +255,7 @@ test("a restored upload is removed at its time", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const platform = await runPlatform({ stateFile });
   platform.control.clock.set({ frozen: true });
-  const { body: upload } = await uploadBytes(platform, await image());
+  const upload = await newUpload(worldOf(platform));
   const { id } = platform.control.snapshots.take();
   platform.control.clock.set({ advanceMs: 3_600_000 });
   platform.control.snapshots.restore(id);
@@ -294,7 +304,7 @@ test("restores during all kinds of work leave a consistent state", {
     statuses.add((await request(platform, "POST", path, { body: { text: "x" } })).status);
   };
   const upload = async () => {
-    statuses.add((await uploadBytes(platform, await image())).status);
+    statuses.add((await post(worldOf(platform), "/uploads", rawBytes(await image()))).status);
   };
   const restore = async () => {
     const path = `/control/v1/snapshots/${shot.id}/restore`;

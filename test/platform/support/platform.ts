@@ -12,7 +12,7 @@ import {
   Timeline,
   type WaitOptions,
 } from "../../faces/platform.ts";
-import type { Answer } from "../conformance/http.ts";
+import { type Answer, answer, type World } from "../conformance/http.ts";
 import type { Refusal } from "../conformance/wire.ts";
 
 export type { Answer } from "../conformance/http.ts";
@@ -41,7 +41,7 @@ export async function request<T = Refusal>(
   path: string,
   { body, token = platform.apiKey, signal }: CallOptions = {},
 ): Promise<Answer<T>> {
-  const response = await fetch(`${platform.url}${path}`, {
+  return await answer<T>(worldOf(platform), path, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -51,12 +51,11 @@ export async function request<T = Refusal>(
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? null,
   });
-  // Trust the type, because each test asserts the body.
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: (await response.json()) as T,
-  };
+}
+
+/** The platform as the conformance rules use it, through its port. */
+export function worldOf({ url, apiKey: token, controlToken }: Platform): World {
+  return { url, fetch, token, controlToken, startedAt: 0 };
 }
 
 export function tokenWith(platform: Platform, ...scopes: Scope[]): string {

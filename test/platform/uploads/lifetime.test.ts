@@ -2,9 +2,9 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { newUpload } from "../conformance/setup.ts";
 import { ManualClock } from "../support/clock.ts";
-import { newUpload } from "../support/images.ts";
-import { request, runPlatform } from "../support/platform.ts";
+import { request, runPlatform, worldOf } from "../support/platform.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -25,7 +25,7 @@ test("an upload expires even if its removal is late", async () => {
   // Simulates a machine that was asleep: timers never fire.
   const late = { now: () => clock.now(), timer: () => () => {} };
   const platform = await runPlatform({ clock: late });
-  const upload = await newUpload(platform);
+  const upload = await newUpload(worldOf(platform));
   clock.advance(HOUR_MS);
   expect((await post(platform, upload.key)).status).toBe(400);
   expect((await fetch(upload.url)).status).toBe(404);
@@ -36,7 +36,7 @@ test("an unattached upload is removed after an hour; an attached one stays", asy
   const clock = new ManualClock();
   const stateFile = join(temporaryFolder(), "state.db");
   const platform = await runPlatform({ clock, stateFile });
-  const [kept, dropped] = [await newUpload(platform), await newUpload(platform)];
+  const [kept, dropped] = [await newUpload(worldOf(platform)), await newUpload(worldOf(platform))];
   await post(platform, kept.key);
   clock.advance(HOUR_MS);
   for (const url of [dropped.url, dropped.thumbUrl]) expect((await fetch(url)).status).toBe(404);
@@ -49,9 +49,9 @@ test("each upload is removed at its own time", async () => {
   const clock = new ManualClock();
   const stateFile = join(temporaryFolder(), "state.db");
   const platform = await runPlatform({ clock, stateFile });
-  await newUpload(platform);
+  await newUpload(worldOf(platform));
   clock.advance(HOUR_MS / 2);
-  await newUpload(platform);
+  await newUpload(worldOf(platform));
   clock.advance(HOUR_MS / 2);
   await platform.stop();
   expect(rowsIn(stateFile)).toEqual([1, 1]);
@@ -61,9 +61,9 @@ test("uploads survive a restart, which removes the expired ones", async () => {
   const clock = new ManualClock();
   const stateFile = join(temporaryFolder(), "state.db");
   const first = await runPlatform({ clock, stateFile });
-  const early = await newUpload(first);
+  const early = await newUpload(worldOf(first));
   clock.advance(HOUR_MS / 2);
-  const late = await newUpload(first);
+  const late = await newUpload(worldOf(first));
   await first.stop();
   clock.advance(HOUR_MS / 2);
   const second = await runPlatform({ clock, stateFile });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { newUpload } from "../support/images.ts";
-import { request, runPlatform } from "../support/platform.ts";
+import { newUpload } from "../conformance/setup.ts";
+import { request, runPlatform, worldOf } from "../support/platform.ts";
 
 test("images and their thumbnails have a length, are cached, and are never rendered as a page", async () => {
   const platform = await runPlatform();
-  const { url, thumbUrl } = await newUpload(platform);
+  const { url, thumbUrl } = await newUpload(worldOf(platform));
   for (const [address, type] of [
     [url, "image/png"],
     [thumbUrl, "image/webp"],
@@ -44,7 +44,7 @@ test.each([
 
 test("an image is not served under the extension of another type", async () => {
   const platform = await runPlatform();
-  const { url } = await newUpload(platform);
+  const { url } = await newUpload(worldOf(platform));
   for (const kind of ["webp", "html", "svg"]) {
     expect((await fetch(url.replace(/png$/, kind))).status).toBe(404);
   }

@@ -1,8 +1,9 @@
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
 import type { Platform } from "../../faces/platform.ts";
-import { formWith, image, uploadForm } from "../support/images.ts";
-import { type ErrorBody, runPlatform } from "../support/platform.ts";
+import { call } from "../conformance/http.ts";
+import { formWith, image } from "../support/images.ts";
+import { type ErrorBody, runPlatform, worldOf } from "../support/platform.ts";
 
 const CRLF = "\r\n";
 
@@ -73,5 +74,7 @@ test("a client that disconnects midway leaves no upload", async () => {
   request.write(part("file", png), () => request.destroy());
   await platform.waitFor("api", ({ path, status }) => path === "/uploads" && status === null);
   expect(platform.control.limits.uploadsPerDay.used).toBe(0);
-  expect((await uploadForm(platform, formWith(png))).status).toBe(200);
+  expect((await call(worldOf(platform), "POST", "/uploads", { body: formWith(png) })).status).toBe(
+    200,
+  );
 });

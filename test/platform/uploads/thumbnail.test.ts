@@ -9,8 +9,9 @@ import {
   startPlatform,
   thumbnailsWith,
 } from "../../faces/platform.ts";
-import { image, newUpload } from "../support/images.ts";
-import { request } from "../support/platform.ts";
+import { newUpload } from "../conformance/setup.ts";
+import { image } from "../support/images.ts";
+import { request, worldOf } from "../support/platform.ts";
 
 function plain(width: number, height: number, background = "teal") {
   return sharp({ create: { width, height, channels: 3, background } });
@@ -184,6 +185,6 @@ test("a client that disconnects while its thumbnail is being made leaves no uplo
   proceed.resolve(undefined);
   await platform.waitFor("api", ({ path, status }) => path === "/uploads" && status === null);
   expect(platform.control.limits.uploadsPerDay.used).toBe(0);
-  expect((await newUpload(platform)).width).toBe(9);
+  expect((await newUpload(worldOf(platform))).width).toBe(9);
   expect(platform.control.limits.uploadsPerDay.used).toBe(1);
 });

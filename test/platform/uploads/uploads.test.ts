@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { withChunk } from "../../client/images/samples.ts";
-import { image, newUpload } from "../support/images.ts";
-import { request, runPlatform } from "../support/platform.ts";
+import { newUpload } from "../conformance/setup.ts";
+import { image } from "../support/images.ts";
+import { request, runPlatform, worldOf } from "../support/platform.ts";
 import { startWithDownloads } from "./start.ts";
 
 test("an image's URL does not reveal its key", async () => {
   const platform = await runPlatform();
-  const [one, other] = [await newUpload(platform), await newUpload(platform)];
+  const [one, other] = [await newUpload(worldOf(platform)), await newUpload(worldOf(platform))];
   expect(one.url).not.toBe(other.url);
   expect(one.key).not.toBe(other.key);
   expect(one.url).not.toContain(one.key.slice("img_".length));
