@@ -7,6 +7,20 @@ export function rule(id: RuleId, show: (world: World) => Promise<void>): void {
 }
 
 /**
+ * Tests rules about one resource, such as those about its fields. Each rule has its own world.
+ *
+ * @param make creates the resource
+ */
+export function rulesOf<T>(
+  make: (world: World) => Promise<T>,
+  checks: Readonly<Partial<Record<RuleId, (made: T, world: World) => unknown>>>,
+): void {
+  for (const [id, check] of Object.entries(checks)) {
+    rule(id as RuleId, async (world) => void (await check(await make(world), world)));
+  }
+}
+
+/**
  * Tests a rule about downloads. The image must come from a public https server, so a local server takes its place.
  * Skipped for a platform in another process, which cannot be redirected to the local server.
  */

@@ -3,16 +3,16 @@ import { expect, test } from "vitest";
 import { refusals } from "../../contract/refusal-contract.ts";
 import { rules, sectionOf } from "./rules.ts";
 
-const tabulated = Object.keys(refusals).map((id) => ({ id, file: "section-7.test.ts" }));
+const refused = Object.keys(refusals).map((id) => ({ id, file: "section-7.test.ts" }));
 
 const shown = readdirSync(import.meta.dirname)
   .filter((name) => /^section-\d.*\.test\.ts$/.test(name))
   .flatMap((file) => {
     const source = readFileSync(new URL(file, import.meta.url), "utf8");
-    const found = source.matchAll(/^rule(?:OfDownloads)?\(\s*"([^"]+)"/gm);
-    return [...found].map(([, id = ""]) => ({ id, file }));
+    const found = source.matchAll(/^(?:rule(?:OfDownloads)?\(\s*"([^"]+)"| {2}"(\d[^"]+)":)/gm);
+    return [...found].map(([, alone, tabulated]) => ({ id: alone ?? tabulated ?? "", file }));
   })
-  .concat(tabulated);
+  .concat(refused);
 
 test("every rule has exactly one test, and every test has a rule", () => {
   expect(shown.map(({ id }) => id).toSorted()).toEqual(Object.keys(rules).toSorted());

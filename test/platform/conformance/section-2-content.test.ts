@@ -2,7 +2,7 @@ import sharp from "sharp";
 import { expect } from "vitest";
 import { image } from "../support/images.ts";
 import { read, write } from "./http.ts";
-import { rule } from "./rule.ts";
+import { rule, rulesOf } from "./rule.ts";
 import {
   conversationWith,
   messagesOf,
@@ -13,22 +13,18 @@ import {
   rawBytes,
   sendMessage,
 } from "./setup.ts";
-import type { Content, Image, Message, Page, Upload } from "./wire.ts";
+import type { Content, Message, Page, Upload } from "./wire.ts";
 import type { World } from "./world.ts";
 
 /** Sections 2, "Upload", "Image" and "Post / feed item / comment". */
+
+const png = await image();
 
 async function download(world: World, url: string): Promise<Buffer> {
   const response = await world.fetch(url);
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toMatch(/^image\//);
   return Buffer.from(await response.arrayBuffer());
-}
-
-async function postWithImage(world: World): Promise<Image> {
-  const { id } = await newPost(world, { imageKeys: await newKeys(world, 1) });
-  const { images } = await read<Content>(world, `/posts/${id}`);
-  return onlyOne(images);
 }
 
 async function feedItem(world: World, id: string): Promise<Content> {
@@ -56,15 +52,15 @@ const fourFields = {
   height: 7,
 };
 
-rule("2.upload.key", async (world) => {
-  const { key } = await newUpload(world);
-  expect(key).toEqual(expect.any(String));
-  expect((await newPost(world, { imageKeys: [key] })).images).toHaveLength(1);
-});
-
-rule("2.upload.url", async (world) => {
-  const { url } = await newUpload(world);
-  expect(await download(world, url)).toEqual(await image());
+rulesOf((world) => newUpload(world), {
+  "2.upload.key": async ({ key }, world) => {
+    expect(key).toEqual(expect.any(String));
+    expect((await newPost(world, { imageKeys: [key] })).images).toHaveLength(1);
+  },
+  "2.upload.url": async ({ url }, world) => expect(await download(world, url)).toEqual(png),
+  "2.upload.width": ({ width }) => expect(width).toBe(9),
+  "2.upload.height": ({ height }) => expect(height).toBe(7),
+  "2.upload.bytes": ({ bytes }) => expect(bytes).toBe(png.byteLength),
 });
 
 rule("2.upload.thumbUrl", async (world) => {
@@ -82,90 +78,56 @@ rule("2.upload.thumbUrl", async (world) => {
   expect((await sharp(preview).metadata()).width).toBeLessThan(900);
 });
 
-rule("2.upload.width", async (world) => {
-  expect((await newUpload(world)).width).toBe(9);
+/** A post with two images, as the response to its creation, by its id and in the feed. */
+async function postWithImages(world: World) {
+  const imageKeys = await newKeys(world, 2);
+  const made = await newPost(world, { text: "grüße\n🙂 <b>", imageKeys });
+  const found = await read<Content>(world, `/posts/${made.id}`);
+  const [image] = found.images;
+  if (image === undefined) throw new Error("the post has no image");
+  return { made, found, item: await feedItem(world, made.id), image };
+}
+
+rulesOf(postWithImages, {
+  "2.image.url": async ({ image }, world) => expect(await download(world, image.url)).toEqual(png),
+  "2.image.thumbUrl": async ({ image: { thumbUrl, url } }, world) =>
+    expect((await download(world, thumbUrl ?? url)).length).toBeGreaterThan(0),
+  "2.image.width": ({ image }) => expect(image.width).toBe(9),
+  "2.image.height": ({ image }) => expect(image.height).toBe(7),
+  "2.image.feed": ({ item }) => expect(item.images).toEqual([fourFields, fourFields]),
+  "2.post.id": ({ made, found }) => {
+    expect(made.id).toEqual(expect.any(String));
+    expect(found.id).toBe(made.id);
+  },
+  "2.post.type": ({ found }) => expect(found.type).toBe("post"),
+  "2.post.text": ({ found }) => expect(found.text).toBe("grüße\n🙂 <b>"),
+  "2.post.images": ({ found }) => expect(found.images).toEqual([fourFields, fourFields]),
+  "2.feed.item": ({ made, item }) => {
+    expect(item).toMatchObject({ id: made.id, type: "post", text: "grüße\n🙂 <b>" });
+    expect(item.images).toHaveLength(2);
+  },
 });
 
-rule("2.upload.height", async (world) => {
-  expect((await newUpload(world)).height).toBe(7);
+rulesOf((world) => newPost(world), {
+  "2.post.images.none": async ({ id }, world) =>
+    expect((await read<Content>(world, `/posts/${id}`)).images).toEqual([]),
+  "2.feed.item.none": async ({ id }, world) =>
+    expect((await feedItem(world, id)).images).toEqual([]),
 });
 
-rule("2.upload.bytes", async (world) => {
-  expect((await newUpload(world)).bytes).toBe((await image()).byteLength);
+async function commentWithImages(world: World): Promise<Content> {
+  return await listedComment(world, { text: "grüße 🙂", imageKeys: await newKeys(world, 2) });
+}
+
+rulesOf(commentWithImages, {
+  "2.image.comment": ({ images }) => expect(images).toEqual([fourFields, fourFields]),
+  "2.comment.type": ({ type }) => expect(type).toMatch(/\w/),
+  "2.comment.text": ({ text }) => expect(text).toBe("grüße 🙂"),
+  "2.comment.images": ({ images }) => expect(images).toHaveLength(2),
 });
 
-rule("2.image.url", async (world) => {
-  const { url } = await postWithImage(world);
-  expect(await download(world, url)).toEqual(await image());
-});
-
-rule("2.image.thumbUrl", async (world) => {
-  const { thumbUrl, url } = await postWithImage(world);
-  expect((await download(world, thumbUrl ?? url)).length).toBeGreaterThan(0);
-});
-
-rule("2.image.width", async (world) => {
-  expect((await postWithImage(world)).width).toBe(9);
-});
-
-rule("2.image.height", async (world) => {
-  expect((await postWithImage(world)).height).toBe(7);
-});
-
-rule("2.image.feed", async (world) => {
-  const { id } = await newPost(world, { imageKeys: await newKeys(world, 1) });
-  expect((await feedItem(world, id)).images).toEqual([fourFields]);
-});
-
-rule("2.image.comment", async (world) => {
-  const { images } = await listedComment(world, { imageKeys: await newKeys(world, 1) });
-  expect(images).toEqual([fourFields]);
-});
-
-rule("2.image.message", async (world) => {
-  const conversation = await conversationWith(world);
-  await sendMessage(world, conversation, { imageKeys: await newKeys(world, 1) });
-  const { items } = await read<Page<Message>>(world, messagesOf(conversation));
-  expect(items[0]?.images).toEqual([{ url: fourFields.url, width: 9, height: 7 }]);
-});
-
-rule("2.post.id", async (world) => {
-  const { id } = await newPost(world);
-  expect(id).toEqual(expect.any(String));
-  expect((await read<Content>(world, `/posts/${id}`)).id).toBe(id);
-});
-
-rule("2.post.type", async (world) => {
-  const { id } = await newPost(world);
-  expect((await read<Content>(world, `/posts/${id}`)).type).toBe("post");
-});
-
-rule("2.post.text", async (world) => {
-  const { id } = await newPost(world, { text: "grüße\n🙂 <b>" });
-  expect((await read<Content>(world, `/posts/${id}`)).text).toBe("grüße\n🙂 <b>");
-});
-
-rule("2.post.images", async (world) => {
-  const { id } = await newPost(world, { imageKeys: await newKeys(world, 2) });
-  const { images } = await read<Content>(world, `/posts/${id}`);
-  expect(images).toEqual([fourFields, fourFields]);
-});
-
-rule("2.post.images.none", async (world) => {
-  const { id } = await newPost(world);
-  expect((await read<Content>(world, `/posts/${id}`)).images).toEqual([]);
-});
-
-rule("2.feed.item", async (world) => {
-  const { id } = await newPost(world, { text: "a post", imageKeys: await newKeys(world, 1) });
-  const { type, text, images } = await feedItem(world, id);
-  expect({ type, text }).toEqual({ type: "post", text: "a post" });
-  expect(images).toHaveLength(1);
-});
-
-rule("2.feed.item.none", async (world) => {
-  const { id } = await newPost(world);
-  expect((await feedItem(world, id)).images).toEqual([]);
+rule("2.comment.images.none", async (world) => {
+  expect((await listedComment(world, { text: "a comment" })).images).toEqual([]);
 });
 
 rule("2.comment.id", async (world) => {
@@ -176,19 +138,9 @@ rule("2.comment.id", async (world) => {
   expect(one.id).not.toBe(other.id);
 });
 
-rule("2.comment.type", async (world) => {
-  expect((await listedComment(world, { text: "a comment" })).type).toMatch(/\w/);
-});
-
-rule("2.comment.text", async (world) => {
-  expect((await listedComment(world, { text: "grüße 🙂" })).text).toBe("grüße 🙂");
-});
-
-rule("2.comment.images", async (world) => {
-  const { images } = await listedComment(world, { imageKeys: await newKeys(world, 2) });
-  expect(images).toHaveLength(2);
-});
-
-rule("2.comment.images.none", async (world) => {
-  expect((await listedComment(world, { text: "a comment" })).images).toEqual([]);
+rule("2.image.message", async (world) => {
+  const conversation = await conversationWith(world);
+  await sendMessage(world, conversation, { imageKeys: await newKeys(world, 1) });
+  const { items } = await read<Page<Message>>(world, messagesOf(conversation));
+  expect(items[0]?.images).toEqual([{ url: fourFields.url, width: 9, height: 7 }]);
 });

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { control, read } from "./http.ts";
-import { rule } from "./rule.ts";
+import { rule, rulesOf } from "./rule.ts";
 import { act, conversationWith, idsOf, messagesOf, newKeys, sendMessage } from "./setup.ts";
 import { type Conversation, ISO_UTC, ISO_UTC_MS, type Message, type Page } from "./wire.ts";
 import type { World } from "./world.ts";
@@ -19,21 +19,62 @@ async function newestMessage(world: World, conversation: string): Promise<Messag
   return items[0];
 }
 
-rule("2.conversation.id", async (world) => {
-  const given = await conversationWith(world);
-  const { id } = await newestConversation(world);
-  expect(id).toBe(given);
-  expect(await newestMessage(world, id)).toMatchObject({ conversationId: id, text: "hi" });
+/** A user's first message, and its conversation as the bot lists it. */
+async function firstMessage(world: World) {
+  const given = await conversationWith(world, "ben");
+  return {
+    given,
+    conversation: await newestConversation(world),
+    message: await newestMessage(world, given),
+  };
+}
+
+rulesOf(firstMessage, {
+  "2.conversation.id": ({ given, conversation, message }) => {
+    expect(conversation.id).toBe(given);
+    expect(message).toMatchObject({ conversationId: given, text: "hi" });
+  },
+  "2.conversation.peer.username": ({ conversation }) =>
+    expect(conversation.peer.username).toBe("ben"),
+  "2.conversation.peer.name": ({ conversation }) => expect(conversation.peer.name).toBe("Ben"),
+  "2.conversation.lastMessageAt": ({ conversation: { lastMessageAt }, message }) => {
+    expect(lastMessageAt).toMatch(ISO_UTC_MS);
+    expect(Date.parse(lastMessageAt)).toBe(Date.parse(message.createdAt));
+  },
+  "2.message.createdAt": ({ message }) => expect(message.createdAt).toMatch(ISO_UTC),
+  "2.message.images.none": ({ message }) => expect(message.images).toEqual([]),
 });
 
-rule("2.conversation.peer.username", async (world) => {
-  await conversationWith(world, "ben");
-  expect((await newestConversation(world)).peer.username).toBe("ben");
-});
+/** The bot's reply: what sending it returned, and the newest message before and after it. */
+async function reply(world: World) {
+  const id = await conversationWith(world);
+  const newest = async () => ({
+    message: await newestMessage(world, id),
+    last: (await newestConversation(world)).lastMessage,
+  });
+  const before = await newest();
+  const sent = await sendMessage(world, id, { text: "hello" });
+  return { id, before, sent, after: await newest() };
+}
 
-rule("2.conversation.peer.name", async (world) => {
-  await conversationWith(world, "ben");
-  expect((await newestConversation(world)).peer.name).toBe("Ben");
+rulesOf(reply, {
+  "2.conversation.lastMessage.fromBot": ({ before, after }) =>
+    expect([before.last.fromBot, after.last.fromBot]).toEqual([false, true]),
+  "2.message.fromBot": ({ before, after }) =>
+    expect([before.message.fromBot, after.message.fromBot]).toEqual([false, true]),
+  "2.message.authorUsername": ({ before, after }) => {
+    expect(before.message.authorUsername).toBe("ada");
+    expect(after.message.authorUsername).toBe("bot");
+  },
+  "2.sent.id": ({ sent, after }) => {
+    expect(sent.id).toEqual(expect.any(String));
+    expect(after.message.id).toBe(sent.id);
+  },
+  "2.sent.conversationId": ({ sent, id }) => expect(sent.conversationId).toBe(id),
+  "2.sent.createdAt": ({ sent, after }) => {
+    expect(sent.createdAt).toMatch(ISO_UTC);
+    expect(after.message.createdAt).toBe(sent.createdAt);
+  },
 });
 
 rule("2.conversation.peer.avatarUrl", async (world) => {
@@ -54,26 +95,12 @@ rule("2.conversation.peer.isBot", async (world) => {
   expect(peer).toMatchObject({ username: "other", isBot: true });
 });
 
-rule("2.conversation.lastMessageAt", async (world) => {
-  const id = await conversationWith(world);
-  const { lastMessageAt } = await newestConversation(world);
-  expect(lastMessageAt).toMatch(ISO_UTC_MS);
-  expect(Date.parse(lastMessageAt)).toBe(Date.parse((await newestMessage(world, id)).createdAt));
-});
-
 rule("2.conversation.lastMessage.text", async (world) => {
   await conversationWith(world, "ada", "the first");
   const id = await conversationWith(world, "ada", "the last");
   expect((await newestConversation(world)).lastMessage.text).toBe("the last");
   await sendMessage(world, id, { imageKeys: await newKeys(world, 1) });
   expect((await newestConversation(world)).lastMessage.text).toBe("");
-});
-
-rule("2.conversation.lastMessage.fromBot", async (world) => {
-  const id = await conversationWith(world);
-  expect((await newestConversation(world)).lastMessage.fromBot).toBe(false);
-  await sendMessage(world, id, { text: "hello" });
-  expect((await newestConversation(world)).lastMessage.fromBot).toBe(true);
 });
 
 rule("2.message.id", async (world) => {
@@ -90,20 +117,6 @@ rule("2.message.conversationId", async (world) => {
   expect((await newestMessage(world, ben)).conversationId).toBe(ben);
 });
 
-rule("2.message.fromBot", async (world) => {
-  const conversation = await conversationWith(world);
-  expect((await newestMessage(world, conversation)).fromBot).toBe(false);
-  await sendMessage(world, conversation, { text: "hello" });
-  expect((await newestMessage(world, conversation)).fromBot).toBe(true);
-});
-
-rule("2.message.authorUsername", async (world) => {
-  const conversation = await conversationWith(world);
-  expect((await newestMessage(world, conversation)).authorUsername).toBe("ada");
-  await sendMessage(world, conversation, { text: "hello" });
-  expect((await newestMessage(world, conversation)).authorUsername).toBe("bot");
-});
-
 rule("2.message.text", async (world) => {
   const conversation = await conversationWith(world, "ada", "grüße\n🙂 <b>");
   expect((await newestMessage(world, conversation)).text).toBe("grüße\n🙂 <b>");
@@ -113,10 +126,6 @@ rule("2.message.text.deleted", async (world) => {
   const { conversationId = "", messageId } = await act(world, "dm.message", { text: "oops" });
   await control(world, "DELETE", `/messages/${messageId}`);
   expect(await newestMessage(world, conversationId)).toMatchObject({ id: messageId, text: "" });
-});
-
-rule("2.message.createdAt", async (world) => {
-  expect((await newestMessage(world, await conversationWith(world))).createdAt).toMatch(ISO_UTC);
 });
 
 rule("2.message.replyToId", async (world) => {
@@ -133,28 +142,4 @@ rule("2.message.images", async (world) => {
   const conversation = await conversationWith(world);
   await sendMessage(world, conversation, { imageKeys: await newKeys(world, 2) });
   expect((await newestMessage(world, conversation)).images).toHaveLength(2);
-});
-
-rule("2.message.images.none", async (world) => {
-  expect((await newestMessage(world, await conversationWith(world))).images).toEqual([]);
-});
-
-rule("2.sent.id", async (world) => {
-  const conversation = await conversationWith(world);
-  const { id } = await sendMessage(world, conversation, { text: "hello" });
-  expect(id).toEqual(expect.any(String));
-  expect((await newestMessage(world, conversation)).id).toBe(id);
-});
-
-rule("2.sent.conversationId", async (world) => {
-  const conversation = await conversationWith(world);
-  const sent = await sendMessage(world, conversation, { text: "hello" });
-  expect(sent.conversationId).toBe(conversation);
-});
-
-rule("2.sent.createdAt", async (world) => {
-  const conversation = await conversationWith(world);
-  const { createdAt } = await sendMessage(world, conversation, { text: "hello" });
-  expect(createdAt).toMatch(ISO_UTC);
-  expect((await newestMessage(world, conversation)).createdAt).toBe(createdAt);
 });

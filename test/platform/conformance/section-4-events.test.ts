@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { get } from "./http.ts";
-import { rule } from "./rule.ts";
+import { rule, rulesOf } from "./rule.ts";
 import { act, eventOf, events, idsOf, tokenWith } from "./setup.ts";
 import { webhook } from "./webhook.ts";
 import type { World } from "./world.ts";
@@ -134,23 +134,20 @@ rule("4.events.6.neither", async (world) => {
   }
 });
 
-rule("4.receiver.post", async (world) => {
+async function deliveryOfLike(world: World) {
   const hook = await webhook(world);
-  await act(world, "like");
-  const { method, path } = await hook.next();
-  expect({ method, path }).toEqual({ method: "POST", path: "/webhook?app=1" });
-});
+  const { id } = await eventOf(act(world, "like"));
+  return { id, ...(await hook.next()) };
+}
 
-rule("4.receiver.content-type", async (world) => {
-  const hook = await webhook(world);
-  await act(world, "like");
-  expect((await hook.next()).headers["content-type"]).toBe("application/json");
-});
-
-rule("4.receiver.user-agent", async (world) => {
-  const hook = await webhook(world);
-  await act(world, "like");
-  expect((await hook.next()).headers["user-agent"]).toBe("Service-Webhook/1");
+rulesOf(deliveryOfLike, {
+  "4.receiver.post": ({ method, path }) =>
+    expect({ method, path }).toEqual({ method: "POST", path: "/webhook?app=1" }),
+  "4.receiver.content-type": ({ headers }) =>
+    expect(headers["content-type"]).toBe("application/json"),
+  "4.receiver.user-agent": ({ headers }) => expect(headers["user-agent"]).toBe("Service-Webhook/1"),
+  "4.receiver.body": ({ id, body }) =>
+    expect(JSON.parse(body.toString())).toEqual({ events: [expect.objectContaining({ id })] }),
 });
 
 rule("4.receiver.count", async (world) => {
@@ -159,13 +156,6 @@ rule("4.receiver.count", async (world) => {
   const { headers, events: sent } = await hook.next();
   expect(sent.length).toBeGreaterThan(0);
   expect(headers["x-service-event-count"]).toBe(String(sent.length));
-});
-
-rule("4.receiver.body", async (world) => {
-  const hook = await webhook(world);
-  const { id } = await eventOf(act(world, "like"));
-  const body: unknown = JSON.parse((await hook.next()).body.toString());
-  expect(body).toEqual({ events: [expect.objectContaining({ id })] });
 });
 
 rule("4.receiver.same", async (world) => {

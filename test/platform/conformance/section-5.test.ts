@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { image } from "../support/images.ts";
 import { answer, expectRefusal, get, post, read } from "./http.ts";
-import { rule } from "./rule.ts";
+import { rule, rulesOf } from "./rule.ts";
 import {
   act,
   advance,
@@ -119,32 +119,28 @@ rule("5.5", async (world) => {
   expect((await post(world, messagesOf(others), { text: "hi" })).status).toBe(404);
 });
 
-rule("5.6.form", async (world) => {
+async function signedDelivery(world: World) {
   const hook = await webhook(world);
   await act(world, "like");
-  const header = (await hook.next()).headers["x-service-signature"];
-  expect(header).toMatch(/^t=[1-9]\d{9},v1=[0-9a-f]+$/);
-});
+  return { secret: hook.secret, delivery: await hook.next() };
+}
 
-rule("5.6.hmac", async (world) => {
-  const hook = await webhook(world);
-  await act(world, "like");
-  const delivery = await hook.next();
-  expect(isSignedWith(hook.secret, delivery)).toBe(true);
-  const { t } = delivery.signature;
-  const later = { ...delivery, signature: { ...delivery.signature, t: `${Number(t) + 1}` } };
-  expect(isSignedWith(hook.secret, later)).toBe(false);
-  const longer = { ...delivery, body: Buffer.concat([delivery.body, Buffer.from(" ")]) };
-  expect(isSignedWith(hook.secret, longer)).toBe(false);
-});
-
-rule("5.6.key", async (world) => {
-  const hook = await webhook(world);
-  await act(world, "like");
-  const delivery = await hook.next();
-  expect(isSignedWith(hook.secret, delivery)).toBe(true);
-  expect(isSignedWith(hook.secret.slice("whsec_".length), delivery)).toBe(false);
-  expect(isSignedWith(`${hook.secret}x`, delivery)).toBe(false);
+rulesOf(signedDelivery, {
+  "5.6.form": ({ delivery: { headers } }) =>
+    expect(headers["x-service-signature"]).toMatch(/^t=[1-9]\d{9},v1=[0-9a-f]+$/),
+  "5.6.hmac": ({ secret, delivery }) => {
+    expect(isSignedWith(secret, delivery)).toBe(true);
+    const { t } = delivery.signature;
+    const later = { ...delivery, signature: { ...delivery.signature, t: `${Number(t) + 1}` } };
+    expect(isSignedWith(secret, later)).toBe(false);
+    const longer = { ...delivery, body: Buffer.concat([delivery.body, Buffer.from(" ")]) };
+    expect(isSignedWith(secret, longer)).toBe(false);
+  },
+  "5.6.key": ({ secret, delivery }) => {
+    expect(isSignedWith(secret, delivery)).toBe(true);
+    expect(isSignedWith(secret.slice("whsec_".length), delivery)).toBe(false);
+    expect(isSignedWith(`${secret}x`, delivery)).toBe(false);
+  },
 });
 
 rule("5.7.raw", async (world) => {

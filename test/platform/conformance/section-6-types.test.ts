@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { get, read } from "./http.ts";
-import { rule } from "./rule.ts";
+import { rule, rulesOf } from "./rule.ts";
 import {
   act,
   conversationWith,
@@ -68,23 +68,20 @@ rule("6.log.quota", async (world) => {
   expect((await get(world, "/me")).status).toBe(429);
 });
 
-rule("6.dm.emitted", async (world) => {
-  await act(world, "dm.message");
-  expect(await onlyEvent(world)).toMatchObject({ type: "dm.message" });
-});
-
-rule("6.dm.conversationId", async (world) => {
+async function eventOfMessage(world: World) {
   const conversation = await conversationWith(world, "ada", "hello bot");
-  const { payload } = await onlyEvent<DirectMessage>(world);
-  expect(payload.conversationId).toBe(conversation);
-  const { items } = await read<Page<Message>>(world, messagesOf(payload.conversationId));
-  expect(items[0]?.text).toBe("hello bot");
-});
+  return { conversation, ...(await onlyEvent<DirectMessage>(world)) };
+}
 
-rule("6.dm.from", async (world) => {
-  await act(world, "dm.message");
-  const { payload } = await onlyEvent<DirectMessage>(world);
-  expect(payload.from).toEqual({ userId: expect.stringMatching(/\w/), ...ada });
+rulesOf(eventOfMessage, {
+  "6.dm.emitted": ({ type }) => expect(type).toBe("dm.message"),
+  "6.dm.conversationId": async ({ conversation, payload: { conversationId } }, world) => {
+    expect(conversationId).toBe(conversation);
+    const { items } = await read<Page<Message>>(world, messagesOf(conversationId));
+    expect(items[0]?.text).toBe("hello bot");
+  },
+  "6.dm.from": ({ payload }) =>
+    expect(payload.from).toEqual({ userId: expect.stringMatching(/\w/), ...ada }),
 });
 
 rule("6.dm.excerpt", async (world) => {
@@ -125,17 +122,56 @@ rule("6.mention.payload", async (world) => {
   expectActivity((await onlyEvent(world)).payload, ["excerpt", "postId", "commentId"]);
 });
 
-rule("6.comment.emitted", async (world) => {
-  const { id: postId } = await newPost(world);
-  const { commentId } = await act(world, "comment", { postId, text: "nice" });
-  const { type, payload } = await onlyEvent(world);
-  expect(type).toBe("comment");
-  expect(payload).toMatchObject({ postId, commentId, excerpt: "nice" });
+/** Performs an action on a new post by the bot, and reads the only event that it makes. */
+const onNewPost =
+  (action: string, input: object = {}) =>
+  async (world: World) => {
+    const { id: postId } = await newPost(world);
+    const { commentId } = await act(world, action, { postId, ...input });
+    return { postId, commentId, ...(await onlyEvent(world)) };
+  };
+
+rulesOf(onNewPost("comment", { text: "nice" }), {
+  "6.comment.emitted": ({ type, payload, postId, commentId }) => {
+    expect(type).toBe("comment");
+    expect(payload).toMatchObject({ postId, commentId, excerpt: "nice" });
+  },
+  "6.comment.payload": ({ payload }) => expectActivity(payload, ["excerpt", "postId", "commentId"]),
 });
 
-rule("6.comment.payload", async (world) => {
-  await act(world, "comment", { postId: (await newPost(world)).id });
-  expectActivity((await onlyEvent(world)).payload, ["excerpt", "postId", "commentId"]);
+rulesOf(onNewPost("like"), {
+  "6.like.post": ({ type, payload, postId }) =>
+    expect({ type, id: payload.entityId }).toEqual({ type: "like", id: postId }),
+  "6.like.payload": ({ payload }) => expect(payload).toMatchObject(entity),
+});
+
+rulesOf(onNewPost("repost"), {
+  "6.repost.emitted": ({ type, payload, postId }) =>
+    expect({ type, postId: payload.postId }).toEqual({ type: "repost", postId }),
+  "6.repost.payload": ({ payload }) => expect(payload).toMatchObject(entity),
+});
+
+rulesOf(onNewPost("quote", { text: "look at this" }), {
+  "6.quote.emitted": ({ type, payload, postId }) =>
+    expect({ type, postId: payload.postId }).toEqual({ type: "quote", postId }),
+  "6.quote.payload": ({ payload }) => expect(payload).toMatchObject(entity),
+});
+
+async function eventOfFollow(world: World) {
+  await act(world, "follow");
+  return await onlyEvent(world);
+}
+
+rulesOf(eventOfFollow, {
+  "6.follow.emitted": ({ type }) => expect(type).toBe("follow"),
+  "6.follow.payload": ({ payload }) => expectActivity(payload, []),
+});
+
+rule("6.like.comment", async (world) => {
+  const { id: commentId } = await newComment(world);
+  await act(world, "like", { commentId });
+  const { type, payload } = await onlyEvent(world);
+  expect({ type, id: payload.entityId }).toEqual({ type: "like", id: commentId });
 });
 
 rule("6.reply.emitted", async (world) => {
@@ -162,59 +198,6 @@ rule("6.types.together", async (world) => {
 rule("6.reply.payload", async (world) => {
   const { events: made } = await act(world, "reply", { commentId: (await newComment(world)).id });
   expect(made.find(({ type }) => type === "reply")?.payload).toMatchObject(entity);
-});
-
-rule("6.follow.emitted", async (world) => {
-  await act(world, "follow");
-  expect((await onlyEvent(world)).type).toBe("follow");
-});
-
-rule("6.follow.payload", async (world) => {
-  await act(world, "follow");
-  expectActivity((await onlyEvent(world)).payload, []);
-});
-
-rule("6.like.post", async (world) => {
-  const { id: postId } = await newPost(world);
-  await act(world, "like", { postId });
-  const { type, payload } = await onlyEvent(world);
-  expect({ type, id: payload.entityId }).toEqual({ type: "like", id: postId });
-});
-
-rule("6.like.comment", async (world) => {
-  const { id: commentId } = await newComment(world);
-  await act(world, "like", { commentId });
-  const { type, payload } = await onlyEvent(world);
-  expect({ type, id: payload.entityId }).toEqual({ type: "like", id: commentId });
-});
-
-rule("6.like.payload", async (world) => {
-  await act(world, "like", { postId: (await newPost(world)).id });
-  expect((await onlyEvent(world)).payload).toMatchObject(entity);
-});
-
-rule("6.repost.emitted", async (world) => {
-  const { id: postId } = await newPost(world);
-  await act(world, "repost", { postId });
-  const { type, payload } = await onlyEvent(world);
-  expect({ type, postId: payload.postId }).toEqual({ type: "repost", postId });
-});
-
-rule("6.repost.payload", async (world) => {
-  await act(world, "repost");
-  expect((await onlyEvent(world)).payload).toMatchObject(entity);
-});
-
-rule("6.quote.emitted", async (world) => {
-  const { id: postId } = await newPost(world);
-  await act(world, "quote", { postId, text: "look at this" });
-  const { type, payload } = await onlyEvent(world);
-  expect({ type, postId: payload.postId }).toEqual({ type: "quote", postId });
-});
-
-rule("6.quote.payload", async (world) => {
-  await act(world, "quote");
-  expect((await onlyEvent(world)).payload).toMatchObject(entity);
 });
 
 rule("6.actor", async (world) => {
