@@ -67,23 +67,6 @@ describe("an app", () => {
     expect((await request(second, "GET", "/api/v1/me", { token })).status).toBe(403);
   });
 
-  test.each([
-    [{ username: "ada" }, "username: a user named ada already exists"],
-    [{ username: "bot" }, "username: a bot named bot already exists"],
-    [{ username: "a b" }, "username must be a username"],
-    [{ username: "bot." }, "without a dot or dash at either end"],
-    [{ username: "x", name: " " }, "name must have 1 to 100"],
-    [{ username: "x", name: "n".repeat(101) }, "name must have 1 to 100"],
-    [{}, "username: "],
-    [{ username: "x", scopes: [] }, "scopes"],
-  ])("cannot be created from %j", async (body, message) => {
-    const platform = await runPlatform();
-    const answer = await request(platform, "POST", "/control/v1/apps", { body });
-    expect(answer.status).toBe(400);
-    expect(answer.body.error.message).toContain(message);
-    expect(platform.control.apps.list()).toHaveLength(1);
-  });
-
   test("is selected by its bot's name; the default is the first one", async () => {
     const platform = await runPlatform();
     platform.control.apps.create({ username: "other" });
@@ -254,15 +237,6 @@ describe("the kill switch", () => {
     const { timelineSeq } = platform.control.state();
     expect(platform.control.apps.set("bot", { disabled: true }).disabled).toBe(true);
     expect(platform.control.state().timelineSeq).toBe(timelineSeq);
-  });
-
-  test.each([
-    ["/apps/nobody", { disabled: true }, 404],
-    ["/apps/ada", { disabled: true }, 400],
-    ["/apps/bot", {}, 400],
-  ])("%s with %j is rejected", async (path, body, status) => {
-    const platform = await runPlatform();
-    expect((await put(platform, path, body)).status).toBe(status);
   });
 });
 

@@ -215,13 +215,6 @@ test("a guess uses the place of an event, and not ids deeper in its payload", as
   expect(entry).toMatchObject({ eventId: like, guessed: true });
 });
 
-test("a call that is no longer kept gets 404", async () => {
-  const platform = await runPlatform();
-  for (const id of ["call_999", "dlv_1", "x"]) {
-    expect((await request(platform, "GET", `/control/v1/calls/${id}`)).status).toBe(404);
-  }
-});
-
 function endedCall(method: string, bytes: number): EndedCall {
   const request = { url: "http://127.0.0.1/", headers: new Headers() };
   const entry = { bot: "bot", method, path: "/posts", ms: 1, status: 201 };

@@ -44,32 +44,6 @@ test("an action gets 201, its events and their content", async () => {
   expect(answer.body.events).toHaveLength(2);
 });
 
-test("an invalid type gets 400 and the valid types", async () => {
-  const platform = await runPlatform();
-  const body = { type: "Poke!", from: "ada" };
-  const answer = await request(platform, "POST", "/control/v1/act", { body });
-  expect(answer.status).toBe(400);
-  expect(answer.body.error).toEqual({
-    code: "VALIDATION",
-    message:
-      "type must be one of post, dm.message, mention, comment, reply, follow, like, repost, quote, " +
-      "or a custom name of a-z, 0-9, dots, dashes and underscores",
-  });
-});
-
-test.each([
-  [undefined, "A JSON body is required."],
-  [{ type: "follow" }, "from: "],
-  [{ type: "follow", from: "ada", conversation: "c_2" }, "conversation"],
-  [{ type: "follow", from: "ada", count: "2" }, "count: "],
-])("the action %j gets 400 and the reason", async (body, message) => {
-  const platform = await runPlatform();
-  const answer = await request(platform, "POST", "/control/v1/act", { body });
-  expect(answer.status).toBe(400);
-  expect(answer.body.error.code).toBe("VALIDATION");
-  expect(answer.body.error.message).toContain(message);
-});
-
 test("messages and comments are shown in full, oldest first", async () => {
   const platform = await runPlatform();
   const { conversationId } = act(platform, "dm.message", { count: 60 });
@@ -97,8 +71,6 @@ test("the log is shown in full, or starting after an event", async () => {
   expect(await get("")).toEqual(all);
   expect(await get(`?since=${all[99]}`)).toEqual(all.slice(100));
   expect(await get(`?since=${all[9]}&limit=5`)).toEqual(all.slice(10, 15));
-  const { status } = await request(platform, "GET", "/control/v1/events?since=1");
-  expect(status).toBe(400);
 });
 
 test("a token is created with the requested scopes", async () => {
@@ -114,10 +86,6 @@ test("a token is created with the requested scopes", async () => {
   const token = made.body.apiKey;
   expect((await request(platform, "GET", "/api/v1/me", { token })).status).toBe(200);
   expect((await request(platform, "GET", "/api/v1/dm/conversations", { token })).status).toBe(403);
-  const bad = await request(platform, "POST", "/control/v1/tokens", {
-    body: { scopes: ["write"] },
-  });
-  expect(bad.status).toBe(400);
 });
 
 test("a deleted message keeps its position, without its text and its images", async () => {
@@ -159,6 +127,4 @@ test("users are created, and listed in order of creation", async () => {
       { username: "dan", name: "Dan" },
     ],
   });
-  expect((await post({ username: "cleo" })).body.error.message).toContain("a user named");
-  expect((await post({ username: "bot" })).body.error.message).toContain("a bot named");
 });

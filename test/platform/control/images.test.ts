@@ -82,18 +82,6 @@ test("a key is valid once, for its user, within an hour; a failed action consume
   expect(await refused({ imageKeys: [two] })).toEqual([400, "INVALID_IMAGE_KEY"]);
 });
 
-test.each<[Partial<ActInput>, string]>([
-  [{ imageKeys: ["a", "b", "c"], images: 2 }, "add up to at most 4"],
-  [{ imageKeys: ["a", "b", "c", "d", "e"] }, "add up to at most 4"],
-  [{ imageKeys: ["a"], count: 2 }, "only once"],
-  [{ type: "like", imageKeys: ["a"] }, "imageKeys does not apply to like"],
-])("the action %j gets 400", async (input, why) => {
-  const platform = await runPlatform();
-  const { status, body } = await attempt(platform, input);
-  expect(status).toBe(400);
-  expect(body.error?.message).toContain(why);
-});
-
 test("a file that is not an image, is too large, or has another type is rejected like an upload", async () => {
   const platform = await runPlatform();
   const png = await image("png");

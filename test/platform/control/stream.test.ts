@@ -185,10 +185,3 @@ test("the stream continues after a reset", async () => {
   const message = (await stream.has(2)).at(-1);
   expect(JSON.parse(message?.data ?? "")).toMatchObject({ kind: "state", change: "reset" });
 });
-
-test.each(["after=-1", "after=x"])("%s gets 400", async (query) => {
-  const platform = await runPlatform();
-  const { status, body } = await request(platform, "GET", `/control/v1/stream?${query}`);
-  expect(status).toBe(400);
-  expect(body.error.code).toBe("VALIDATION");
-});

@@ -227,9 +227,6 @@ test("snapshots are listed, named and deleted", async () => {
   ] as const) {
     expect((await request(platform, method, `${path}/${gone}`)).status, gone).toBe(404);
   }
-  for (const name of ["", "  ", "x".repeat(101), 7]) {
-    expect((await request(platform, "POST", path, { body: { name } })).status).toBe(400);
-  }
   expect((await request<SnapshotView>(platform, "POST", path)).body.id).toBe("snap_3");
 });
 

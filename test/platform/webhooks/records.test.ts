@@ -3,7 +3,7 @@ import type { DeliveryRecord, DeliverySummary, Page } from "../../faces/platform
 import { type DeliveryAttempt, DeliveryRecords, Timeline } from "../../faces/platform.ts";
 import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";
-import { act, deliveryOf, type ErrorBody, ids, request, runPlatform } from "../support/platform.ts";
+import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver, runWithWebhook, statuses } from "../support/receiver.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -99,13 +99,6 @@ test("the list is paged, newest first, for one bot", async () => {
   expect(await read("?bot=ada")).toBe(400);
   expect(await read("?cursor=evt_1")).toBe(400);
   expect(await read("?limit=51")).toBe(400);
-});
-
-test.each(["dlv_9", "evt_000000000001", "dlv_0"])("there is no delivery %s", async (id) => {
-  const platform = await runPlatform();
-  const path = `/control/v1/deliveries/${id}`;
-  const { status, body } = await request<ErrorBody>(platform, "GET", path);
-  expect([status, body.error.code]).toEqual([404, "NOT_FOUND"]);
 });
 
 test("without a request or a response, that half of the record is null", async () => {
