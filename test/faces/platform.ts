@@ -35,7 +35,6 @@ export type {
 } from "../../src/platform/timeline/entries.ts";
 export { TimelineStream } from "../../src/platform/timeline/stream.ts";
 export { Timeline, type TimelineListener } from "../../src/platform/timeline/timeline.ts";
-export { wordsOf } from "../../src/platform/timeline/words.ts";
 export type * from "../../src/platform/types.ts";
 export {
   DOWNLOAD_TIME_LIMIT_MS,
