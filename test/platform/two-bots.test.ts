@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { NewApp, Platform } from "../faces/platform.ts";
 import { verify } from "../faces/signature.ts";
-import { act, deliveryOf, ids, runPlatform } from "./support/platform.ts";
+import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
 import { deliverNew, runReceiver } from "./support/receiver.ts";
 
 async function runTwo(): Promise<{ platform: Platform; other: NewApp }> {
@@ -69,4 +69,19 @@ test("events are delivered again only to their own bot", async () => {
   const eventIds = ids(act(platform, "follow", { to: "other" }));
   await expect(platform.control.deliver({ eventIds })).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await platform.control.deliver({ eventIds }, "other")).toMatchObject([{ status: 200 }]);
+});
+
+test("a message of either bot is from a bot for the control API, and from this bot for its writer alone", async () => {
+  const { platform, other } = await runTwo();
+  const { conversationId = "" } = act(platform, "dm.message", { from: "other", to: "bot" });
+  const path = `/api/v1/dm/conversations/${conversationId}/messages`;
+  await request(platform, "POST", path, { body: { text: "hello" }, token: platform.apiKey });
+  const fromBot = (messages: readonly { fromBot: boolean }[]) => messages.map((m) => m.fromBot);
+  const seenBy = async (token: string) => {
+    const { items } = Object((await request(platform, "GET", path, { token })).body);
+    return fromBot(items);
+  };
+  expect(await seenBy(platform.apiKey)).toEqual([true, false]);
+  expect(await seenBy(other.apiKey)).toEqual([false, true]);
+  expect(fromBot(platform.control.messages(conversationId))).toEqual([true, true]);
 });
