@@ -6,10 +6,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { root } from "../docs/markdown.ts";
 import { linkPackage } from "../support/linked-package.ts";
 import { listenUntilEnd } from "../support/listen.ts";
-import { TestProcess } from "../support/process.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { BotProcess } from "../support/world/bot-process.ts";
 
 const EXAMPLE = join(root, "examples/express/src");
 
@@ -39,14 +39,8 @@ test("the Express application of the example exits with 0 on SIGTERM, after the 
   const gate = await listenUntilEnd(server);
   const file = writeExample(gate.url);
   const port = await reservePort();
-  const { url, apiKey, webhookSecret } = platform;
-  const app = new TestProcess([file], {
-    cwd: dirname(file),
-    env: {
-      ...{ SERVICE_BASE_URL: url, SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret },
-      ...{ DATABASE_URL: "file:bot.db", DELIVERY: "webhook", PORT: String(port) },
-    },
-  });
+  const env = { DELIVERY: "webhook", PORT: String(port) };
+  const app = new BotProcess(platform, { script: file, cwd: dirname(file), env });
   await app.message("ready");
   platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
   const { conversationId = "" } = platform.control.act({

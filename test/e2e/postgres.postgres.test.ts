@@ -4,8 +4,9 @@ import { serviceBotEnds } from "../cli/cli.ts";
 import { sign } from "../faces/signature.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
 import { PostgresServer } from "../support/postgres/server.ts";
-import { TestProcess } from "../support/process.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
+import { BotProcess } from "../support/world/bot-process.ts";
+import { postgres } from "../support/world/stores.ts";
 
 const answersMessages = (bot: Bot) =>
   void bot.on("dm.message", (ctx) => ctx.reply(`Hi ${ctx.payload.from.name}`));
@@ -59,7 +60,7 @@ test("a bot on PostgreSQL responds with 503 while the database restarts, and rep
 });
 
 test("a stopping bot on PostgreSQL keeps its process alive until it has stopped", async () => {
-  const { url, schema } = await emptyPlace();
+  const store = postgres(await emptyPlace());
   const platform = await runPlatform();
   const index = new URL("../../src/index.ts", import.meta.url);
   const code = `
@@ -67,13 +68,9 @@ test("a stopping bot on PostgreSQL keeps its process alive until it has stopped"
     const bot = new Bot({ delivery: "webhook" });
     await bot.start({ listen: false });
     await bot.stop();`;
-  const env = {
-    ...{ DATABASE_URL: url, DATABASE_SCHEMA: schema, SERVICE_BASE_URL: platform.url },
-    ...{ SERVICE_API_KEY: platform.apiKey, SERVICE_WEBHOOK_SECRET: platform.webhookSecret },
-  };
   // The connections left open differ from run to run, so start several bots.
-  const args = ["--input-type=module", "--eval", code];
-  const bots = Array.from({ length: 8 }, () => new TestProcess(args, { bareEnv: true, env }));
+  const options = { flags: ["--input-type=module", "--eval"], script: code, store };
+  const bots = Array.from({ length: 8 }, () => new BotProcess(platform, options));
   for (const bot of bots) expect(await bot.exited, bot.output()).toMatchObject({ code: 0 });
 });
 

@@ -5,8 +5,9 @@ import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 import { listening } from "../support/postgres/listening.ts";
 import { emptyPlace, openAt, through } from "../support/postgres/open.ts";
-import { TestProcess } from "../support/process.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
+import { BotProcess } from "../support/world/bot-process.ts";
+import { postgres } from "../support/world/stores.ts";
 
 async function database() {
   const place = await emptyPlace();
@@ -14,7 +15,7 @@ async function database() {
   return { place, proxy, at: through(place, proxy) };
 }
 
-const env = { SERVICE_BASE_URL: "http://127.0.0.1:9", SERVICE_API_KEY: "key" };
+const nowhere = { url: "http://127.0.0.1:9", apiKey: "key" };
 
 describe("while the connections to the database are frozen", () => {
   test("an inbox is closed all the same", async () => {
@@ -30,7 +31,7 @@ describe("while the connections to the database are frozen", () => {
     const clock = new ManualClock();
     const log = logSink();
     const bot = new Bot({
-      env: { ...env, DATABASE_URL: at.url, DATABASE_SCHEMA: at.schema },
+      ...{ env: {}, baseUrl: nowhere.url, apiKey: nowhere.apiKey, ...postgres(at) },
       ...{ delivery: "auto", webhookSecret: "whsec_of_this_test", maxRequestsPerMinute: 600 },
       ...{ clock, logger: log.log, shutdownGraceMs: 2_000 },
     });
@@ -47,13 +48,9 @@ describe("while the connections to the database are frozen", () => {
 
   test("SIGTERM ends its process with 0", async () => {
     const { place, proxy, at } = await database();
-    const file = fileURLToPath(new URL("./brief-bot.ts", import.meta.url));
-    const options = { DELIVERY: "polling", PORT: "0", POLL_INTERVAL_MS: "100" };
-    const bot = new TestProcess([file], {
-      bareEnv: true,
-      env: { ...env, ...options, DATABASE_URL: at.url, DATABASE_SCHEMA: at.schema },
-    });
-    await bot.message("ready");
+    const script = fileURLToPath(new URL("./brief-bot.ts", import.meta.url));
+    const options = { DELIVERY: "polling", POLL_INTERVAL_MS: "100" };
+    const bot = await BotProcess.start(nowhere, { script, store: postgres(at), env: options });
     await listening(place, 1);
     proxy.freeze();
     bot.kill("SIGTERM");

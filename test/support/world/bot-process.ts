@@ -1,9 +1,9 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { WrittenStatus } from "../../faces/observe.ts";
 import type { Platform } from "../../faces/platform.ts";
 import { isSwitch, type LogRecord } from "../log.ts";
 import { TestProcess } from "../process.ts";
-import { readStatus } from "../read-status.ts";
 import { envOf, type Store, sqlite } from "./stores.ts";
 
 /** Address and keys of a platform. Without a secret, a bot has no webhook. */
@@ -77,14 +77,16 @@ export class BotProcess extends TestProcess {
     return this.logLines.filter(isSwitch).map((line) => line["mode"]);
   }
 
+  /** Resolves to a status taken after this call. May have to wait, because the bot caches its status for a second. */
   async status(): Promise<WrittenStatus> {
-    return await readStatus(this.url, this.#apiKey);
-  }
-
-  /** Kills the bot as kill -9 does. */
-  async die(): Promise<void> {
-    this.kill("SIGKILL");
-    await this.exited;
+    const asked = Date.now();
+    const headers = { authorization: `Bearer ${this.#apiKey}` };
+    for (;;) {
+      const response = await fetch(`${this.url}/readyz?verbose`, { headers });
+      const status = (await response.json()) as WrittenStatus;
+      if (Date.parse(String(status.at)) >= asked) return status;
+      await wait(50);
+    }
   }
 
   /** Stops the bot as a deployment does. @throws {Error} if its exit code is not 0 */
