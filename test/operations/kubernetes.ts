@@ -3,17 +3,6 @@ import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { operations } from "./code.ts";
 
-interface Metadata {
-  readonly name?: string;
-  readonly labels?: Labels;
-}
-
-type Labels = Readonly<Record<string, string>>;
-
-interface Selector {
-  readonly matchLabels?: Labels;
-}
-
 export interface Probe {
   readonly httpGet?: { readonly path?: string; readonly port: string };
   readonly periodSeconds?: number;
@@ -28,7 +17,7 @@ export interface Container {
   readonly livenessProbe?: Probe;
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
-  readonly resources?: { readonly limits?: Labels };
+  readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
   readonly securityContext?: {
     readonly runAsUser?: number;
     readonly readOnlyRootFilesystem?: boolean;
@@ -53,72 +42,12 @@ export interface PodSpec {
   readonly volumes?: readonly { readonly name: string; readonly emptyDir?: object }[];
 }
 
-interface WorkloadSpec {
-  readonly replicas?: number;
-  readonly selector: Selector;
-  readonly template: { readonly metadata?: Metadata; readonly spec?: PodSpec };
-}
-
-interface StatefulSet {
-  readonly spec?: WorkloadSpec & {
-    readonly volumeClaimTemplates?: readonly {
-      readonly metadata?: Metadata;
-      readonly spec?: { readonly accessModes?: readonly string[] };
-    }[];
-  };
-}
-
-interface Deployment {
-  readonly spec?: WorkloadSpec & {
-    readonly strategy?: {
-      readonly type?: string;
-      readonly rollingUpdate?: { readonly maxUnavailable?: number };
-    };
-  };
-}
-
-interface IngressPath {
-  readonly path?: string;
-  readonly pathType: string;
-  readonly backend: {
-    readonly service?: { readonly name: string; readonly port?: { readonly name?: string } };
-  };
-}
-
-/** The fields that the tests read, by kind. kubernetes.system.test.ts compares them with Kubernetes' own types. */
-interface Kinds {
-  readonly StatefulSet: StatefulSet;
-  readonly Deployment: Deployment;
-  readonly Service: {
-    readonly metadata?: Metadata;
-    readonly spec?: {
-      readonly selector?: Labels;
-      readonly ports?: readonly { readonly name?: string; readonly targetPort?: string }[];
-    };
-  };
-  readonly Secret: { readonly stringData?: Labels };
-  readonly Ingress: {
-    readonly spec?: {
-      readonly rules?: readonly { readonly http?: { readonly paths: readonly IngressPath[] } }[];
-    };
-  };
-  readonly NetworkPolicy: {
-    readonly spec?: {
-      readonly podSelector: Selector;
-      readonly ingress?: readonly {
-        readonly from?: readonly object[];
-        readonly ports?: readonly { readonly port?: string }[];
-      }[];
-    };
-  };
-  readonly PodDisruptionBudget: {
-    readonly spec?: { readonly selector?: Selector; readonly maxUnavailable?: number };
-  };
-}
-
 export interface Resource {
-  readonly kind: keyof Kinds;
+  readonly kind: string;
   readonly apiVersion: string;
+  /** A StatefulSet and a Deployment have a template. kubernetes.system.test.ts checks all fields. */
+  readonly spec?: { readonly template?: { readonly spec?: PodSpec } };
+  readonly stringData?: Readonly<Record<string, string>>;
 }
 
 export const manifestFiles: readonly string[] = readdirSync(join(operations, "kubernetes")).sort();
@@ -143,22 +72,17 @@ export class Manifest {
   }
 
   /** Returns the only resource of a kind, or `undefined` if there is none. */
-  find<Kind extends keyof Kinds>(kind: Kind): Kinds[Kind] | undefined {
+  find(kind: string): Resource | undefined {
     const found = this.resources.filter((resource) => resource.kind === kind);
     if (found.length > 1) throw new Error(`${found.length} of ${kind}`);
-    return found[0] as Kinds[Kind] | undefined;
-  }
-
-  get workload(): StatefulSet | Deployment {
-    const found = this.find("StatefulSet") ?? this.find("Deployment");
-    if (found === undefined) throw new Error("nothing runs the bot");
-    return found;
+    return found[0];
   }
 
   get pod(): PodSpec {
-    const spec = this.workload.spec?.template.spec;
-    if (spec === undefined) throw new Error("no pod");
-    return spec;
+    const workload = this.find("StatefulSet") ?? this.find("Deployment");
+    const pod = workload?.spec?.template?.spec;
+    if (pod === undefined) throw new Error("nothing runs the bot");
+    return pod;
   }
 
   get bot(): Container {
