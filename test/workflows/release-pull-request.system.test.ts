@@ -4,10 +4,9 @@ import { expect, test } from "vitest";
 import { root } from "../../scripts/root.ts";
 import { run } from "../faces/create.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { scriptOf } from "./problems.ts";
-import { ownWorkflow } from "./workflows.ts";
+import { scriptOf } from "./workflows.ts";
 
-const script = scriptOf(ownWorkflow("release-pull-request.yml"), "release-pull-request", "propose");
+const script = scriptOf("release-pull-request.yml", "release-pull-request", "propose");
 
 /** A repository with the files of a release, its remote, and a `gh` that records its arguments. */
 async function repository(openPullRequest: string) {

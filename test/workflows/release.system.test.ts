@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "../faces/create.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { scriptOf } from "./problems.ts";
+import { scriptOf } from "./workflows.ts";
 
 const root = join(import.meta.dirname, "../..");
-const workflow = readFileSync(join(root, ".github/workflows/release.yml"), "utf8");
 
 interface Case {
   readonly version?: string;
@@ -35,7 +34,7 @@ echo "$*" >>"${folder}/asked"
   const sum = createHash("sha256").update("packed").digest("hex");
   const sums = names.map((name) => `${sum}  ${name}\n`).join("");
   // Run the script the way GitHub does.
-  const args = ["-e", "-c", scriptOf(workflow, "publish", "publish")];
+  const args = ["-e", "-c", scriptOf("release.yml", "publish", "publish")];
   const env = {
     PATH: `${bin}:${process.env["PATH"]}`,
     VERSION: version,
@@ -74,7 +73,7 @@ test("what is not as it was packed is not published", async () => {
 });
 
 test("a tag that is not the version is refused before anything is packed", async () => {
-  const script = scriptOf(workflow, "pack", "pack");
+  const script = scriptOf("release.yml", "pack", "pack");
   const env = { PATH: process.env["PATH"] ?? "", GITHUB_REF_NAME: "v99.0.0" };
   const { code, output } = await run("bash", ["-e", "-c", script], { cwd: root, env });
   expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining("v99.0.0") });
