@@ -1,11 +1,11 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { type Platform, startPlatform } from "../../faces/platform.ts";
 import { check, type Observed } from "../../faults/driver/checker.ts";
 import { Ledger } from "../../faults/driver/ledger.ts";
 import { Load, type LoadOptions } from "../../faults/driver/load.ts";
+import { untilSettled } from "../../faults/driver/settle.ts";
 import type { Store } from "../../faults/driver/store.ts";
 import { chooseSeed, Random } from "../../faults/random.ts";
 import { reservePort } from "../../support/reserve-port.ts";
@@ -99,28 +99,10 @@ export class Deployment {
     return this.deliveries.filter(({ at }) => at >= began);
   }
 
-  /**
-   * Waits until every message is stored and none is pending.
-   *
-   * @throws if there is no progress
-   */
-  async settle(store: Store): Promise<void> {
-    let before = "";
-    for (let since = performance.now(); ; await wait(100)) {
-      const { stored = 0, pending = 0 } = (await store.progress()) ?? {};
-      if (stored >= this.ledger.written.length && pending === 0) return;
-      const now = `${stored} ${pending} ${this.ledger.said}`;
-      if (now !== before) since = performance.now();
-      before = now;
-      if (performance.now() - since < STUCK_MS) continue;
-      const lines = await store.unfinished();
-      throw new Error(`${pending} of ${stored} events are pending:\n${lines.join("\n")}`);
-    }
-  }
-
   /** Waits until every event is handled. Resolves to one sentence per broken promise. */
   async violations(store: Store): Promise<string[]> {
-    await this.settle(store);
+    const stuck = await untilSettled(store, this.ledger, STUCK_MS);
+    if (stuck !== undefined) throw new Error(stuck);
     const { written, acknowledged } = this.ledger;
     const observed: Observed = {
       ...{ written, acknowledged, said: this.ledger.sayings() },

@@ -12,6 +12,7 @@ import { check, type Observed, type Rules, type Run, reportLost } from "./checke
 import { Ledger } from "./ledger.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import { ServerStore } from "./server-store.ts";
+import { untilSettled } from "./settle.ts";
 import { SqliteStore, type Store } from "./store.ts";
 
 export interface WorldOptions {
@@ -183,27 +184,11 @@ export class World<S extends Store = SqliteStore> {
 
   /** Waits until every event is stored and none is pending. Gives up once `goesOn` returns false. */
   async settle(goesOn: () => boolean = () => this.#isRunning): Promise<void> {
-    let before = "";
-    let since = performance.now();
-    while (!this.#stuck && goesOn()) {
-      const { stored = 0, pending = 0 } = (await this.store.progress()) ?? {};
-      if (stored >= this.ledger.written.length && pending === 0) return;
-      const now = `${stored} ${pending} ${this.ledger.said}`;
-      if (now !== before) since = performance.now();
-      before = now;
-      if (performance.now() - since > STUCK_MS) {
-        this.#stuck = true;
-        const words = [
-          ...(await this.store.unfinished()),
-          ...this.bots.map((bot) => bot.lastLines()),
-        ];
-        this.violations.push(
-          `stuck: ${pending} of ${stored} stored events are pending:\n${words.join("\n")}`,
-        );
-        return;
-      }
-      await wait(25);
-    }
+    if (this.#stuck) return;
+    const stuck = await untilSettled(this.store, this.ledger, STUCK_MS, goesOn);
+    if (stuck === undefined) return;
+    this.#stuck = true;
+    this.violations.push([stuck, ...this.bots.map((bot) => bot.lastLines())].join("\n"));
   }
 
   runs(): Run[] {
