@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { SETTINGS_VARIABLE } from "../../faults/bot/protocol.ts";
-import { BotProcess, type Life } from "../../faults/driver/bot-process.ts";
+import { BotUnderTest, type Life } from "../../faults/driver/bot-under-test.ts";
 import type { Exit } from "../../support/child.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
@@ -138,7 +138,7 @@ interface Container {
   readonly port: number;
 }
 
-export class FaultBot extends BotProcess {
+export class FaultBot extends BotUnderTest {
   readonly name: string;
   readonly #life: number;
   readonly #docker: Docker;

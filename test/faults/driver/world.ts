@@ -7,7 +7,7 @@ import { type ListenOptions, type Platform, startPlatform } from "../../faces/pl
 import { reservePort } from "../../support/reserve-port.ts";
 import { type BotSettings, defaultSettings } from "../bot/protocol.ts";
 import { Balancer } from "./balancer.ts";
-import { BotProcess, type Life } from "./bot-process.ts";
+import { BotUnderTest, type Life } from "./bot-under-test.ts";
 import { check, type Observed, type Rules, type Run, reportLost } from "./checker.ts";
 import { Ledger } from "./ledger.ts";
 import type { PostgresStore } from "./postgres-store.ts";
@@ -25,7 +25,7 @@ export interface WorldOptions {
   /** Number of bots sharing an inbox. Default: 1 on SQLite, 3 on PostgreSQL. */
   readonly instances?: number;
   /** Default: starts the bot as a local process. */
-  readonly launch?: (life: Life) => BotProcess;
+  readonly launch?: (life: Life) => BotUnderTest;
 }
 
 /** A compile cache, as in a deployment. Without it, the many short-lived bots would compile the same modules again. */
@@ -54,7 +54,7 @@ export class World<S extends Store = SqliteStore> {
   readonly violations: string[] = [];
   /** How long each start of a bot took until it was ready, in ms. */
   readonly readyMs: number[] = [];
-  readonly bots: BotProcess[] = [];
+  readonly bots: BotUnderTest[] = [];
   readonly #options: WorldOptions;
   readonly #ports: number[] = [];
   #settings: Partial<BotSettings>;
@@ -112,9 +112,9 @@ export class World<S extends Store = SqliteStore> {
     settings: Partial<BotSettings> = {},
     place = 0,
     env: Record<string, string> = {},
-  ): BotProcess {
+  ): BotUnderTest {
     const port = this.#ports[place];
-    const { launch = BotProcess.start } = this.#options;
+    const { launch = BotUnderTest.start } = this.#options;
     const bot = launch({
       env: {
         ...usualEnv(this.platform),
@@ -140,7 +140,7 @@ export class World<S extends Store = SqliteStore> {
     return bot;
   }
 
-  async boot(...args: Parameters<World["spawn"]>): Promise<BotProcess> {
+  async boot(...args: Parameters<World["spawn"]>): Promise<BotUnderTest> {
     const bot = this.spawn(...args);
     if ((await bot.ready) !== undefined) return bot;
     throw new Error(`the bot exited before it was ready:\n${bot.lastLines()}`);
@@ -152,12 +152,12 @@ export class World<S extends Store = SqliteStore> {
     await Promise.all(this.bots.map((_, place) => this.boot({}, place)));
   }
 
-  async kill(bot: BotProcess, moment: string): Promise<void> {
+  async kill(bot: BotUnderTest, moment: string): Promise<void> {
     await bot.end("SIGKILL");
     await this.checkAcknowledged(moment);
   }
 
-  async stop(bot: BotProcess): Promise<void> {
+  async stop(bot: BotUnderTest): Promise<void> {
     const timer = setTimeout(() => bot.kill("SIGKILL"), STOP_TIMEOUT_MS);
     const { code, signal } = await bot.end("SIGTERM");
     clearTimeout(timer);

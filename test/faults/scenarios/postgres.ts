@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { BotProcess } from "../driver/bot-process.ts";
+import type { BotUnderTest } from "../driver/bot-under-test.ts";
 import { countRepeats } from "../driver/checker.ts";
 import { type Attack, attemptsLost } from "../driver/fault.ts";
 import { findUnfinishedTexts } from "../driver/leases.ts";
@@ -83,7 +83,7 @@ export const freezes: ClusterFault<PostgresStore> = {
     const unfinished = new Map<string, number>();
 
     /** Freezes an instance, if possible while a reply is in flight. */
-    async function freeze(bot: BotProcess): Promise<void> {
+    async function freeze(bot: BotUnderTest): Promise<void> {
       for (let tries = 1; ; tries += 1) {
         await bot.freeze();
         const texts = findUnfinishedTexts(world.store.journal(), bot.journalPid);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Behaviour, numberOf } from "../bot/behaviours.ts";
-import type { BotProcess } from "../driver/bot-process.ts";
+import type { BotUnderTest } from "../driver/bot-under-test.ts";
 import { isOwn } from "../driver/checker.ts";
 import { type Attack, type Fault, onOneBot, type Stage } from "../driver/fault.ts";
 import type { Store } from "../driver/store.ts";
@@ -163,7 +163,7 @@ class Users {
 /** When each process of a bot ran. */
 class Lives {
   readonly #world: World<Store>;
-  readonly #lives = new Map<BotProcess, { startedAt: number; from: number; to?: number }>();
+  readonly #lives = new Map<BotUnderTest, { startedAt: number; from: number; to?: number }>();
 
   constructor(world: World<Store>) {
     this.#world = world;

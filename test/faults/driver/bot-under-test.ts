@@ -24,7 +24,7 @@ export interface Life {
 }
 
 /** A bot under test. */
-export class BotProcess extends Child {
+export class BotUnderTest extends Child {
   /** Resolves to the bot's URL, or to `undefined` if the bot exits before it is ready. */
   readonly ready: Promise<string | undefined>;
   url = "";
@@ -39,12 +39,12 @@ export class BotProcess extends Child {
     this.ready = this.#untilReady();
   }
 
-  static start({ env, settings }: Life): BotProcess {
+  static start({ env, settings }: Life): BotUnderTest {
     const child = spawn(process.execPath, [SCRIPT], {
       env: { PATH: process.env.PATH, ...env, [SETTINGS_VARIABLE]: JSON.stringify(settings) },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
-    return new BotProcess(child);
+    return new BotUnderTest(child);
   }
 
   get running(): boolean {
