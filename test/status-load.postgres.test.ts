@@ -2,6 +2,7 @@ import pg from "pg";
 import { onTestFinished, vi } from "vitest";
 import { testStatusLoad } from "./status-load.ts";
 import { emptyPlace } from "./support/postgres/open.ts";
+import { postgres } from "./support/world/stores.ts";
 
 function watchQueries(): () => readonly string[] {
   const query = vi.spyOn(pg.Client.prototype, "query");
@@ -9,7 +10,4 @@ function watchQueries(): () => readonly string[] {
   return () => query.mock.calls.map(([statement]) => String(statement));
 }
 
-testStatusLoad("PostgreSQL", async () => {
-  const { url, schema } = await emptyPlace();
-  return { options: { databaseUrl: url, databaseSchema: schema }, watch: watchQueries };
-});
+testStatusLoad("PostgreSQL", async () => postgres(await emptyPlace()), watchQueries);

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions } from "../src/index.ts";
+import { Bot } from "../src/index.ts";
 import { SIGNATURE_HEADER, sign } from "./faces/signature.ts";
+import type { Store } from "./support/world/stores.ts";
 
 const API_KEY = "for-tests-only";
 const SECRET = "whsec_of_this_test";
@@ -21,11 +22,6 @@ const ENDED = /<> 'pending'|'(done|discarded)'/;
 
 /** Matches the count of events that ended in the last minute, which instances on PostgreSQL may run. */
 const RECENT = /done_at >/;
-
-export interface WatchedStore {
-  readonly options: BotOptions;
-  watch(): () => readonly string[];
-}
 
 /** Requests the report many times on a single connection. Resolves once every request has been sent. */
 async function floodReports(url: string): Promise<{ answered(): Promise<void> }> {
@@ -47,23 +43,28 @@ async function floodReports(url: string): Promise<{ answered(): Promise<void> }>
 /**
  * Tests that status reports do not slow down deliveries. The store must count rarely, and must never count all ended
  * events.
+ *
+ * @param watch returns a function that returns the statements since then
  */
-export function testStatusLoad(name: string, openStore: () => Promise<WatchedStore>): void {
+export function testStatusLoad(
+  name: string,
+  openStore: () => Promise<Store>,
+  watch: () => () => readonly string[],
+): void {
   test(`a flood of reports has ${name} count rarely, and never all that has ended`, async () => {
-    const store = await openStore();
     const bot = new Bot({
       env: {},
       baseUrl: "http://platform.test",
       ...{ apiKey: API_KEY, webhookSecret: SECRET, delivery: "webhook", port: 0 },
       logLevel: "silent",
       fetch: () => Promise.reject(new Error("there is no platform")),
-      ...store.options,
+      ...(await openStore()),
     });
     await bot.start({ standalone: false });
     onTestFinished(() => bot.stop());
     const body = JSON.stringify({ events: [] });
     const headers = { [SIGNATURE_HEADER]: sign(body, SECRET, Date.now() / 1000) };
-    const statements = store.watch();
+    const statements = watch();
     const flood = await floodReports(bot.url ?? "");
     const answer = await fetch(`${bot.url}/webhook`, { method: "POST", body, headers });
     expect(answer.status).toBe(200);
