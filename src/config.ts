@@ -294,9 +294,8 @@ export function removedVariables(
  * @throws {ConfigError} CONFIG_INVALID
  */
 export function loadDatabase(env: Environment): Pick<Config, "database" | "databaseSchema"> {
-  const { values, problems } = readSettings(["databaseUrl", "databaseSchema"], env);
-  refuse(problems);
-  return { database: values.databaseUrl, databaseSchema: values.databaseSchema };
+  const { databaseUrl: database, databaseSchema } = load(["databaseUrl", "databaseSchema"], env);
+  return { database, databaseSchema };
 }
 
 /**
@@ -305,9 +304,7 @@ export function loadDatabase(env: Environment): Pick<Config, "database" | "datab
  * @throws {ConfigError} CONFIG_INVALID
  */
 export function loadPlatform(env: Environment): Pick<Config, "baseUrl" | "apiKey" | "logLevel"> {
-  const { values, problems } = readSettings(["baseUrl", "apiKey", "logLevel"], env);
-  refuse(problems);
-  return values;
+  return load(["baseUrl", "apiKey", "logLevel"], env);
 }
 
 /**
@@ -316,7 +313,12 @@ export function loadPlatform(env: Environment): Pick<Config, "baseUrl" | "apiKey
  * @throws {ConfigError} CONFIG_INVALID
  */
 export function loadPlatformAddress(env: Environment): Pick<Config, "baseUrl" | "logLevel"> {
-  const { values, problems } = readSettings(["baseUrl", "logLevel"], env);
+  return load(["baseUrl", "logLevel"], env);
+}
+
+/** @throws {ConfigError} CONFIG_INVALID */
+function load<K extends Option>(options: readonly K[], env: Environment): Pick<Settings, K> {
+  const { values, problems } = readSettings(options, env);
   refuse(problems);
   return values;
 }

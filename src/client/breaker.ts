@@ -2,7 +2,14 @@ import { type BackoffOptions, backoff, type Clock, type Random } from "../core/c
 import { aboutEvent } from "../core/trace.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { type ChannelMessages, channels } from "../observe/channels.ts";
-import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./errors.ts";
+import {
+  ApiError,
+  apiErrorOf,
+  isLasting,
+  isUnexplained,
+  NetworkError,
+  outageOf,
+} from "./errors.ts";
 
 export interface BreakerOptions {
   readonly clock: Clock;
@@ -48,9 +55,6 @@ const QUOTA_WAITS: BackoffOptions = { baseMs: 60_000, maxMs: 900_000, factor: 2 
  * Waits between attempts with a rejected token, in ms. At most a minute, so that the bot soon notices a repaired token.
  */
 const TOKEN_WAITS: BackoffOptions = { baseMs: 5_000, maxMs: 60_000, factor: 2 };
-
-/** Codes from section 7 of the platform document that concern a single operation. */
-const ofOneOperation: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
 interface Operation {
   /** Counts this operation's outages while other operations still get responses. */
@@ -189,7 +193,7 @@ function check(circuit: Circuit, reason: string): void {
  * that the caller aborted the request.
  */
 function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
-  if (error instanceof ApiError && ofOneOperation.has(error.platformCode ?? "")) {
+  if (error instanceof ApiError && isLasting(error)) {
     return error.status === 429 || error.status === 503 ? "quota" : "answered";
   }
   if (error instanceof ApiError && error.refusesToken) return "answered";

@@ -7,7 +7,7 @@ import { aboutEvent, headerOfEvent } from "../core/trace.ts";
 import { type ErrorCode, isError, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Breaker, type CircuitStatus, type Pass } from "./breaker.ts";
-import { ApiError, NetworkError, timedOut, unreachable } from "./errors.ts";
+import { ApiError, NetworkError } from "./errors.ts";
 import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
 import { type Permit, RequestLimiter } from "./request-limiter.ts";
 import { check } from "./resources.ts";
@@ -15,6 +15,7 @@ import { readAnswer } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
 import { type ApiResponse, type Fetch, type Transport, transportOf } from "./transport.ts";
+import { timedOut, unreachable } from "./unreachable.ts";
 
 /** Options for a client. */
 export interface ClientOptions {

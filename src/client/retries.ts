@@ -1,15 +1,9 @@
 import { type BackoffOptions, backoff, type Random } from "../core/clock.ts";
-import { ApiError, NetworkError } from "./errors.ts";
+import { ApiError, isLasting, NetworkError } from "./errors.ts";
 import type { Method } from "./request.ts";
 
 /** Waits between attempts of one call, in ms. Short, because a call has a deadline and a waiting caller. */
 const WAITS: BackoffOptions = { baseMs: 300, maxMs: 5_000, factor: 3 };
-
-/**
- * Platform codes that a short wait does not resolve. Quotas last for the day, and only an operator can configure
- * storage.
- */
-const lasting: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
 /**
  * Returns the wait before a retry, in ms, at least as long as the platform requests. Returns `undefined` if the request
@@ -36,7 +30,7 @@ function mayRepeat(method: Method, error: unknown): boolean {
   if (error instanceof NetworkError) {
     return error.code === "API_UNREACHABLE" && (method === "GET" || !error.sent);
   }
-  if (!(error instanceof ApiError) || lasting.has(error.code)) return false;
+  if (!(error instanceof ApiError) || isLasting(error)) return false;
   if (method === "GET") return error.retryable;
   return error.saysNothingHappened && (error.status === 429 || error.status === 503);
 }

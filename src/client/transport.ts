@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { toHandshakeError } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
 import { resetConnection } from "./reset.ts";
+import { toHandshakeError } from "./unreachable.ts";
 
 /** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
