@@ -48,6 +48,13 @@ class Machine {
     return this.observe({ kind: "tick", now: this.now });
   }
 
+  /** Finds an event in the log that the webhook does not deliver in time. */
+  misses(id: string, type?: string): this {
+    return this.round([this.event(id, type)])
+      .after(SILENCE + 1)
+      .tick();
+  }
+
   event(id: string, type = "dm.message"): FoundEvent {
     return { id, type, at: this.now };
   }
@@ -70,10 +77,7 @@ describe("own deliveries", () => {
 
   test("of earlier processes do not, either", () => {
     const machine = new Machine(["order.paid"]);
-    machine
-      .round([machine.event("evt_1")])
-      .after(SILENCE + 1)
-      .tick();
+    machine.misses("evt_1");
     expect(machine.switches).toMatchObject([{ to: "polling" }]);
   });
 
@@ -193,19 +197,13 @@ describe("auditing", () => {
 
   test("ignores types outside the webhook's subscription", () => {
     const machine = new Machine(["dm.message"]);
-    machine
-      .round([machine.event("1", "follow")])
-      .after(SILENCE + 1)
-      .tick();
+    machine.misses("1", "follow");
     expect(machine.round([machine.event("2", "like")], true).state.mode).toBe("auditing");
   });
 
   test("expects every type until the first delivery by webhook", () => {
     const machine = new Machine([]);
-    machine
-      .round([machine.event("1", "follow")])
-      .after(SILENCE + 1)
-      .tick();
+    machine.misses("1", "follow");
     expect(machine.state.mode).toBe("polling");
   });
 
@@ -223,16 +221,9 @@ describe("auditing", () => {
 
   test("learns the subscription from deliveries", () => {
     const machine = new Machine([]);
-    machine
-      .delivery("1")
-      .round([machine.event("2", "follow")])
-      .after(SILENCE + 1)
-      .tick();
+    machine.delivery("1").misses("2", "follow");
     expect(machine.state.mode).toBe("auditing");
-    machine
-      .round([machine.event("3", "dm.message")])
-      .after(SILENCE + 1)
-      .tick();
+    machine.misses("3", "dm.message");
     expect(machine.state.mode).toBe("polling");
   });
 });
@@ -290,10 +281,7 @@ describe("polling", () => {
   test("can begin again after it has ended", () => {
     const machine = polling();
     machine.delivery("2").round().round();
-    machine
-      .round([machine.event("3")])
-      .after(SILENCE + 1)
-      .tick();
+    machine.misses("3");
     expect(machine.switches.map(({ to }) => to)).toEqual(["auditing", "polling"]);
   });
 });
@@ -394,36 +382,21 @@ describe("hand-back", () => {
 
   test("excludes a type that the webhook has lost, until a delivery contains the type again", () => {
     const machine = new Machine(all);
-    machine
-      .round([machine.event("1", "like")])
-      .after(SILENCE + 6_000)
-      .tick();
+    machine.misses("1", "like");
     machine.delivery("2").round().round();
-    machine
-      .round([machine.event("3", "like")])
-      .after(SILENCE + 6_000)
-      .tick();
+    machine.misses("3", "like");
     expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
     const events = [{ id: "4", type: "like" }];
     machine.observe({ kind: "delivery", now: machine.now, events });
-    machine
-      .round([machine.event("5", "like")])
-      .after(SILENCE + 6_000)
-      .tick();
+    machine.misses("5", "like");
     expect(machine.state.mode).toBe("polling");
   });
 
   test("still expects the types that the webhook has not lost", () => {
     const machine = new Machine([...all, "follow"]);
-    machine
-      .round([machine.event("1", "like")])
-      .after(SILENCE + 6_000)
-      .tick();
+    machine.misses("1", "like");
     machine.delivery("2").round().round();
-    machine
-      .round([machine.event("3", "follow")])
-      .after(SILENCE + 6_000)
-      .tick();
+    machine.misses("3", "follow");
     expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing", "polling"]);
   });
 });
