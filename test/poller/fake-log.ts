@@ -1,4 +1,4 @@
-import { ApiError, type EventPage } from "../faces/client.ts";
+import { ApiError, type Client, type EventPage } from "../faces/client.ts";
 import { orderKey } from "../faces/events.ts";
 import type { ManualClock } from "../faces/testing.ts";
 
@@ -43,20 +43,22 @@ export class FakeLog {
     return key;
   }
 
-  readonly events = async (query: { since?: string; limit?: number }): Promise<EventPage> => {
-    this.requests.push(query.since);
+  readonly events = async ({
+    since,
+    limit = 50,
+  }: Parameters<Client["events"]>[0] = {}): Promise<EventPage> => {
+    this.requests.push(since);
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
-    if (query.since !== undefined && Number(query.since) < Number(this.refusesBelow)) {
+    if (since !== undefined && Number(since) < Number(this.refusesBelow)) {
       throw new ApiError("since is not in the log", { status: 400, platformCode: "VALIDATION" });
     }
     const date = this.#clock.now();
-    if (query.since === "") {
+    if (since === "") {
       return { events: [], cursor: this.entries.at(-1)?.id ?? this.emptyCursor, date };
     }
-    const after = query.since === undefined ? "" : orderKey(query.since);
-    const rest = this.entries.filter(({ id }) => this.#keyOf(id) > after);
-    const events = rest.slice(0, query.limit ?? 50);
-    return { events, cursor: events.at(-1)?.id ?? query.since ?? "", date };
+    const after = since === undefined ? "" : orderKey(since);
+    const events = this.entries.filter(({ id }) => this.#keyOf(id) > after).slice(0, limit);
+    return { events, cursor: events.at(-1)?.id ?? since ?? "", date };
   };
 }

@@ -106,10 +106,7 @@ class Life {
       this.#stopping.abort();
       signal?.throwIfAborted();
     }
-    return await this.#log.events({
-      ...(since === undefined ? {} : { since }),
-      ...(limit === undefined ? {} : { limit }),
-    });
+    return await this.#log.events(query);
   }
 
   async #put(
@@ -270,7 +267,7 @@ describe("pages of 50 are requested while the previous page is stored", () => {
           trace.push(`request ${since ?? 0}, limit ${limit}`);
           await answered();
           trace.push(`answer ${since ?? 0}`);
-          return await log.events({ limit, ...(since === undefined ? {} : { since }) });
+          return await log.events({ since, limit });
         },
       },
       inbox: {

@@ -212,9 +212,9 @@ describe("polling", () => {
 describe("the purpose of a request", () => {
   const purposes: (LogPurpose | undefined)[] = [];
   const client: PollerOptions["client"] = {
-    events: ({ since } = {}, { purpose } = {}) => {
+    events: (query, { purpose } = {}) => {
       purposes.push(purpose);
-      return log.events(since === undefined ? {} : { since });
+      return log.events(query);
     },
   };
 

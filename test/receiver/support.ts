@@ -231,18 +231,26 @@ export const web: Face = {
   name: "web",
   standalone: true,
   async open(endpoints) {
-    const face = toFetch(endpoints);
-    return async (request) => {
-      const response = await face(toWeb(request));
-      const { status } = response;
-      return {
-        status,
-        headers: Object.fromEntries(response.headers),
-        text: await response.text(),
-      };
-    };
+    return (request) => sendOverWeb(endpoints, toWeb(request));
   },
 };
+
+async function sendOverWeb(endpoints: Endpoints, request: Request): Promise<TestAnswer> {
+  const response = await toFetch(endpoints)(request);
+  const { status, headers } = response;
+  return { status, headers: Object.fromEntries(headers), text: await response.text() };
+}
+
+/** Streams a body to the bot as a web-standard request. */
+export function streamTo(
+  endpoints: Endpoints,
+  body: ReadableStream,
+  headers: Readonly<Record<string, string>> = {},
+  { method = "POST", path = "/webhook" }: Pick<TestRequest, "method" | "path"> = {},
+): Promise<TestAnswer> {
+  const init = { method, headers, body, duplex: "half" as const };
+  return sendOverWeb(endpoints, new Request(`http://bot.test${path}`, init));
+}
 
 export const faces: readonly Face[] = [...socketFaces, web];
 

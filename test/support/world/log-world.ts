@@ -42,10 +42,9 @@ export class LogWorld extends InProcess {
   readonly #respond = async (url: string): Promise<Response> => {
     const { pathname, searchParams } = new URL(url);
     if (!pathname.endsWith("/events")) return Response.json({ username: "bot" });
-    const since = searchParams.get("since");
+    const since = searchParams.get("since") ?? undefined;
     const limit = Number(searchParams.get("limit") ?? 50);
-    const query = since === null ? { limit } : { since, limit };
-    const { events, cursor } = await this.events.events(query);
+    const { events, cursor } = await this.events.events({ since, limit });
     return Response.json({ events, cursor });
   };
 }
