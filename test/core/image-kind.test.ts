@@ -1,11 +1,9 @@
 import fc from "fast-check";
-import sharp from "sharp";
 import { describe, expect, test } from "vitest";
+import { sampleOf, samples } from "../client/images/samples.ts";
 import { type ImageKind, imageKindOf, KIND_PREFIX_BYTES, mediaTypeOf } from "../faces/core.ts";
 
 const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
-
-const pixels = sharp({ create: { width: 9, height: 7, channels: 3, background: "teal" } });
 
 /** Returns the first box of a file in the ISO base media format. */
 function ftyp(...brands: string[]): Uint8Array {
@@ -17,15 +15,13 @@ function ftyp(...brands: string[]): Uint8Array {
 }
 
 describe("imageKindOf", () => {
-  test.each(kinds)("knows a real %s, by its prefix alone", async (kind) => {
-    const bytes = await pixels.clone().toFormat(kind).toBuffer();
+  test.each(samples)("knows a real $name, by its prefix alone", ({ bytes, kind }) => {
     expect(imageKindOf(bytes)).toBe(kind);
     expect(imageKindOf(bytes.subarray(0, KIND_PREFIX_BYTES))).toBe(kind);
   });
 
-  test("reads a view into a larger buffer from where the view begins", async () => {
-    const png = await pixels.clone().png().toBuffer();
-    const larger = Buffer.concat([Buffer.from("GIF89a"), png]);
+  test("reads a view into a larger buffer from where the view begins", () => {
+    const larger = Buffer.concat([Buffer.from("GIF89a"), sampleOf("png")]);
     expect(imageKindOf(larger.subarray(6))).toBe("png");
   });
 

@@ -13,18 +13,7 @@ const fails = () => Promise.reject(new Error("stuck"));
 const never = () => new Promise<void>(() => undefined);
 
 describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
-  test("stops, and only then exits with 0", async () => {
-    const process = new FakeProcess();
-    const stopped = Promise.withResolvers<void>();
-    ownersOf(process, () => stopped.promise);
-    process.emit(signal);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(process.codes).toEqual([]);
-    stopped.resolve();
-    expect(await process.exited).toBe(0);
-  });
-
-  test("exits after the last of several bots has stopped", async () => {
+  test("stops all bots, and only then exits with 0", async () => {
     const process = new FakeProcess();
     const stopped = Promise.withResolvers<void>();
     ownersOf(process, stopsAtOnce, () => stopped.promise);

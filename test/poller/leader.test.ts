@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Candidacy, Shared, Topic } from "../faces/inbox.ts";
 import { SharedPeers, type Term } from "../faces/poller.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { listenTo } from "../support/channels.ts";
 import { logSink } from "../support/log.ts";
 
 const LEASE = 15_000;
@@ -23,7 +24,7 @@ beforeEach(() => {
   listeners = new Set();
 });
 
-function election(): { readonly stop: AbortController; readonly it: SharedPeers } {
+function election(bot?: object): { readonly stop: AbortController; readonly it: SharedPeers } {
   const shared: Pick<Shared, "lead" | "resign" | "onChange"> = {
     lead: async (_name, _leaseMs, term) => {
       asked.push(term);
@@ -36,7 +37,7 @@ function election(): { readonly stop: AbortController; readonly it: SharedPeers 
     },
   };
   const stop = new AbortController();
-  const it = new SharedPeers({ shared: shared as Shared, clock, log: logSink().log });
+  const it = new SharedPeers({ shared: shared as Shared, clock, log: logSink().log, bot });
   onTestFinished(async () => {
     stop.abort();
     await it.resign();
@@ -108,6 +109,21 @@ describe("a term", () => {
     expect(resigned).toEqual([7]);
     expect(term?.signal.aborted).toBe(true);
   });
+});
+
+test("the lease is published as lost to another instance, and not when it is handed back", async () => {
+  const bot = {};
+  const lost: (number | undefined)[] = [];
+  listenTo(bot, { "lease-lost": ({ what, term }) => what === "log" && lost.push(term) });
+  const { it, stop } = election(bot);
+  await it.nextTerm(stop.signal);
+  answer = () => another(LEASE);
+  await clock.advance(LEASE);
+  expect(lost).toEqual([7]);
+  answer = () => ({ ...leads, term: 8 });
+  await it.nextTerm(stop.signal);
+  await it.resign();
+  expect(lost).toEqual([7]);
 });
 
 describe("an instance that does not lead", () => {
