@@ -1,8 +1,8 @@
 import type { Image } from "../client/index.ts";
 import type { Fetch } from "../client/transport.ts";
-import { isPublicHost } from "../core/addresses.ts";
 import { readUpTo } from "../core/bounded-read.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import { isPublicHost } from "../core/public-host.ts";
 import { printable } from "../core/safe-text.ts";
 import { messageOf } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";

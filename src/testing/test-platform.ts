@@ -1,9 +1,9 @@
 import type { Fetch } from "../client/transport.ts";
-import { isPublicHost } from "../core/addresses.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { CLOCK, FUNCTION } from "../core/kinds.ts";
 import { type OptionTable, readFields, readOptions, requireKind } from "../core/option-checks.ts";
+import { isPublicHost } from "../core/public-host.ts";
 import type { AnyEvent } from "../events/types.ts";
 import { PlatformError } from "../platform/error.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";

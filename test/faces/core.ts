@@ -1,9 +1,4 @@
-export {
-  addressProblem,
-  isPublicAddress,
-  isPublicHost,
-  literalIn,
-} from "../../src/core/addresses.ts";
+export { addressProblem } from "../../src/core/addresses.ts";
 export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body-budget.ts";
 export {
   certificateFaultIn,
@@ -65,6 +60,7 @@ export {
   requireNode,
   untilEnded,
 } from "../../src/core/process.ts";
+export { isPublicAddress, isPublicHost, literalIn } from "../../src/core/public-host.ts";
 export { readTarget } from "../../src/core/request-target.ts";
 export {
   printable,
