@@ -6,6 +6,7 @@ import {
   loadConfig,
   loadDatabase,
   removedVariables,
+  variables,
 } from "./faces/bot.ts";
 import { ConfigError } from "./faces/errors.ts";
 
@@ -105,27 +106,7 @@ describe("defaults", () => {
   });
 
   test("replace empty variables", () => {
-    const names = [
-      "DELIVERY",
-      "HOST",
-      "PORT",
-      "WEBHOOK_PATH",
-      "DRAIN_MS",
-      "DATABASE_URL",
-      "POLL_INTERVAL_MS",
-      "AUDIT_INTERVAL_MS",
-      "SILENCE_MS",
-      "START_FROM",
-      "CONCURRENCY",
-      "MAX_ATTEMPTS",
-      "MAX_BODY_BYTES",
-      "MAX_REQUESTS_PER_MINUTE",
-      "STATUS_TOKEN",
-      "METRICS_PORT",
-      "METRICS_HOST",
-      "LOG_LEVEL",
-      "TRACING",
-    ];
+    const names = variables.filter((name) => !(name in required));
     for (const nothing of ["", "  ", "\t", undefined]) {
       expect(load(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(load());
     }

@@ -67,6 +67,17 @@ export async function serve(
   };
 }
 
+/** Creates a client without retries that sends its requests to a function. */
+export function clientOver(
+  fetch: ClientOptions["fetch"],
+  options: Partial<ClientOptions> = {},
+): Client {
+  return new Client({ baseUrl: "http://platform.test", apiKey, retries: 0, fetch, ...options });
+}
+
+/** Creates a client whose requests fail with a thrown value. */
+export const failingClient = (thrown: unknown): Client => clientOver(() => Promise.reject(thrown));
+
 export function json(
   status: number,
   body: unknown,

@@ -4,7 +4,15 @@ import { ApiError, Client, NetworkError } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { unreadable } from "../support/unreadable.ts";
-import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
+import {
+  apiKey,
+  clientOver,
+  failingClient,
+  json,
+  type Responder,
+  rejection,
+  serve,
+} from "./api.ts";
 
 async function apiError(respond: Responder): Promise<ApiError> {
   const { client } = await serve(respond);
@@ -145,13 +153,7 @@ describe("Retry-After", () => {
   test("as a date without a Date header is counted from the client's clock", async () => {
     const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
     const headers = { "retry-after": "Thu, 01 Jan 2026 00:01:00 GMT" };
-    const client = new Client({
-      retries: 0,
-      baseUrl: "http://platform.test",
-      apiKey,
-      clock,
-      fetch: async () => new Response("{}", { status: 503, headers }),
-    });
+    const client = clientOver(async () => new Response("{}", { status: 503, headers }), { clock });
     expect(await rejection(client.me())).toMatchObject({ retryAfterMs: 60_000 });
   });
 
@@ -274,13 +276,7 @@ describe("no answer is a NetworkError", () => {
     const cause = Object.assign(new Error("below"), { code });
     const several = new AggregateError([cause, cause]);
     for (const error of [cause, new TypeError("fetch failed", { cause }), several]) {
-      const client = new Client({
-        retries: 0,
-        baseUrl: "http://platform.test",
-        apiKey,
-        fetch: () => Promise.reject(error),
-      });
-      expect(await rejection(client.me())).toMatchObject({
+      expect(await rejection(failingClient(error).me())).toMatchObject({
         code: "API_UNREACHABLE",
         sent,
         cause: error,
@@ -301,9 +297,7 @@ describe("no answer is a NetworkError", () => {
         [mixed, true],
         [connecting, false],
       ] as const) {
-        const fetch = () => Promise.reject(error);
-        const client = new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, fetch });
-        expect(await rejection(client.me())).toMatchObject({ sent });
+        expect(await rejection(failingClient(error).me())).toMatchObject({ sent });
       }
     },
   );
@@ -319,9 +313,7 @@ describe("no answer is a NetworkError", () => {
     const error = new TypeError("fetch failed", {
       cause: Object.assign(new Error("below"), { code }),
     });
-    const fetch = () => Promise.reject(error);
-    const client = new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, fetch });
-    expect(await rejection(client.me())).toMatchObject({
+    expect(await rejection(failingClient(error).me())).toMatchObject({
       sent: false,
       message: expect.stringContaining(remedy),
     });
@@ -338,20 +330,13 @@ describe("no answer is a NetworkError", () => {
 
   test("a failure without a code has the message of its cause", async () => {
     const error = new TypeError("fetch failed", { cause: new Error("bad port") });
-    const fetch = () => Promise.reject(error);
-    const client = new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, fetch });
-    expect(await rejection(client.me())).toMatchObject({
+    expect(await rejection(failingClient(error).me())).toMatchObject({
       message: expect.stringContaining("bad port"),
     });
   });
 
   test("an error without a code is taken as sent: better to look than to say something twice", async () => {
-    const client = new Client({
-      retries: 0,
-      baseUrl: "http://platform.test",
-      apiKey,
-      fetch: () => Promise.reject(new Error("what now")),
-    });
+    const client = failingClient(new Error("what now"));
     expect(await rejection(client.me())).toMatchObject({ code: "API_UNREACHABLE", sent: true });
   });
 
@@ -416,22 +401,14 @@ describe("the deadline", () => {
   });
 
   test("is 10 s by default", () => {
-    expect(new Client({ retries: 0, baseUrl: "http://platform.test", apiKey }).longestCallMs).toBe(
-      10_000,
-    );
-    expect(
-      new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, timeoutMs: 5 })
-        .longestCallMs,
-    ).toBe(5);
+    expect(clientOver(fetch).longestCallMs).toBe(10_000);
+    expect(clientOver(fetch, { timeoutMs: 5 }).longestCallMs).toBe(5);
   });
 });
 
 test.each(Object.entries(unreadable))("the fetch option may throw %s", async (_name, value) => {
-  const client = new Client({
-    retries: 0,
-    baseUrl: "http://platform.test",
-    apiKey,
-    fetch: () => Promise.reject(value()),
+  expect(await rejection(failingClient(value()).me())).toMatchObject({
+    code: "API_UNREACHABLE",
+    sent: true,
   });
-  expect(await rejection(client.me())).toMatchObject({ code: "API_UNREACHABLE", sent: true });
 });

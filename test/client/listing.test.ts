@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { Client, Listing } from "../faces/client.ts";
-import { json, rejection, serve } from "./api.ts";
+import { Listing } from "../faces/client.ts";
+import { clientOver, json, rejection, serve } from "./api.ts";
 
 interface Item {
   readonly id: string;
@@ -19,15 +19,10 @@ const item = (id: string): Item => ({ id, text: "hi" });
 /** Creates a client whose feed serves pages by cursor. The cursor of the first page is "". */
 function feedOf(pageAt: (cursor: string) => Answer) {
   const asked: string[] = [];
-  const client = new Client({
-    baseUrl: "http://platform.test",
-    apiKey: "key",
-    retries: 0,
-    fetch: async (url) => {
-      const { searchParams } = new URL(url);
-      asked.push(searchParams.toString());
-      return Response.json(pageAt(searchParams.get("cursor") ?? ""));
-    },
+  const client = clientOver(async (url) => {
+    const { searchParams } = new URL(url);
+    asked.push(searchParams.toString());
+    return Response.json(pageAt(searchParams.get("cursor") ?? ""));
   });
   return { client, asked };
 }

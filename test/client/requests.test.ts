@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Client } from "../faces/client.ts";
-import { apiKey, json, messagesOf, rejection, serve } from "./api.ts";
+import { apiKey, clientOver, failingClient, json, messagesOf, rejection, serve } from "./api.ts";
 
 const page = { items: [], nextCursor: null };
 const sent = { id: "m_1", conversationId: "c_1", createdAt: "2026-01-02T03:04:05.678Z" };
@@ -89,12 +88,7 @@ describe("the channel of requests", () => {
   });
 
   test("has a request without an answer, and never the token", async () => {
-    const client = new Client({
-      baseUrl: "http://platform.test",
-      apiKey,
-      retries: 0,
-      fetch: () => Promise.reject(new TypeError("fetch failed")),
-    });
+    const client = failingClient(new TypeError("fetch failed"));
     const seen = messagesOf(client, "request");
     await rejection(client.me());
     expect(seen).toMatchObject([{ method: "GET", path: "/me", status: undefined }]);
@@ -104,11 +98,10 @@ describe("the channel of requests", () => {
 
 test.each(["", ".", "..", "\ud800"])("an id %j is refused before anything is sent", async (id) => {
   const sent: string[] = [];
-  const fetch = async (url: string) => {
+  const client = clientOver(async (url) => {
     sent.push(url);
     return Response.json({ items: [], nextCursor: null });
-  };
-  const client = new Client({ baseUrl: "http://platform.test", apiKey: "sbk_x", fetch });
+  });
   const refused = { code: "INVALID_ID" };
   for (const listing of [client.dms.messages(id), client.posts.comments(id)]) {
     await expect(listing).rejects.toMatchObject(refused);
@@ -125,12 +118,7 @@ test.each(["", ".", "..", "\ud800"])("an id %j is refused before anything is sen
 });
 
 test("the channels have the code of an error, and of each request that was not sent", async () => {
-  const client = new Client({
-    baseUrl: "http://platform.test",
-    apiKey,
-    retries: 0,
-    fetch: () => Promise.reject(new TypeError("fetch failed")),
-  });
+  const client = failingClient(new TypeError("fetch failed"));
   const seen = messagesOf(client, "request");
   const heldBack = messagesOf(client, "held-back");
   for (let n = 0; n < 7; n++) await rejection(client.me());
