@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bot } from "../src/index.ts";
 import { access, examine, refusingPlatform } from "./cli/doctor/examine.ts";
+import { serveMetrics } from "./faces/observe.ts";
 import { API_KEY, dm, scrapeText, World } from "./metrics/world.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
@@ -47,6 +48,16 @@ describe("the status token", () => {
     }
     const open = await new World().start();
     expect(await scrapeText(open)).toContain("service_bot_ready 1");
+  });
+
+  test("protects the metrics on a public address too", async () => {
+    const text = async () => "x 1\n";
+    const listening = await serveMetrics({ text }, "0.0.0.0", 0, STATUS_TOKEN);
+    onTestFinished(() => listening.close());
+    const url = `${listening.url.replace("0.0.0.0", "127.0.0.1")}/metrics`;
+    const authorization = `Bearer ${STATUS_TOKEN}`;
+    expect((await fetch(url)).status).toBe(401);
+    expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
   });
 
   test("is redacted from the errors of handlers", async () => {
