@@ -37,15 +37,6 @@ describe("node create-bot.js", () => {
     expect(out).toContain("cd 'My Bot!'");
     expect(await everythingIn(join(cwd, "My Bot!"))).toContain("src/main.ts");
   });
-
-  test("ends with 2 for wrong usage, with one JSON document on request", async () => {
-    const cwd = await temporaryDirectory();
-    const { code, err, out } = await create(["bot", "--frobnicate", "--json"], { cwd });
-    expect(code).toBe(2);
-    expect(err).toContain("--frobnicate");
-    expect(JSON.parse(out).error.message).toContain("--frobnicate");
-    expect(await everythingIn(cwd)).toEqual([]);
-  });
 });
 
 describe.skipIf(olderNode === undefined)("on a Node that is too old for bots", () => {
