@@ -1,12 +1,13 @@
+import { readdirSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, posix } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allowedLicences } from "../../scripts/dependencies/budget.ts";
 import { lockedPackages } from "../../scripts/dependencies/lockfile.ts";
 import { packBoth, packScaffolder } from "../../scripts/pack/packages.ts";
-import { readTar } from "../../scripts/pack/read-tar.ts";
+import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
 import { SBOM_FILE } from "../../scripts/pack/sbom.ts";
 import type { Packed } from "../../scripts/pack/stage.ts";
 import { entryPoints } from "../../scripts/reference/reference.ts";
@@ -20,6 +21,10 @@ import { exportedNames } from "./exported-names.ts";
 import { unpack } from "./unpack.ts";
 
 const root = join(import.meta.dirname, "../..");
+
+/** The page, which is built for browsers. Path relative to src. */
+const PORTAL = "platform/portal/";
+
 /** The used part of CycloneDX's own library. */
 interface CycloneDx {
   readonly Spec: { readonly Version: { readonly v1dot6: string } };
@@ -211,20 +216,98 @@ describe("what would be published", { timeout: 120_000 }, () => {
     }
   });
 
-  test("the bundle imports only itself and Node, and lists the licences of its packages", async () => {
-    const files = readTar(await readFile(scaffolder.path));
-    const code = [...files].filter(([path]) => path.startsWith("package/dist/"));
-    const asked = code.flatMap(([, { text }]) => [...text.matchAll(/require\("([^"]+)"\)/g)]);
-    const names = [...new Set(asked.map(([, name = ""]) => name))];
-    expect(names).toContain("node:fs");
-    const own = (name: string) => files.has(name.replace("./", "package/dist/"));
-    expect(names.filter((name) => !name.startsWith("node:") && !own(name))).toEqual([]);
-    expect(files.get("package/THIRD-PARTY.md")?.text).toMatch(/^## @clack\/core [\d.]+ \(MIT\)$/m);
-  });
-
   test("each entry exports the names of its source, which the report of the public surface lists", async () => {
     const names = entryPoints().map((point) => [point.name, exportedBy(point)]);
     expect(await entriesOf(library.path)).toEqual(Object.fromEntries(names));
+  });
+
+  describe("the library", () => {
+    let entries: ReadonlyMap<string, TarEntry>;
+    let manifest: Awaited<ReturnType<typeof manifestIn>>;
+
+    beforeAll(async () => {
+      entries = readTar(await readFile(library.path));
+      manifest = await manifestIn(library.path);
+    });
+
+    test("every file that a module or a declaration imports is there, and no declaration besides", () => {
+      const needed = new Set<string>();
+      for (const target of Object.values<string | { types: string }>(manifest.exports)) {
+        if (typeof target === "object") follow(target.types.replace("./", "package/"), needed);
+      }
+      const declarations = [...entries.keys()].filter((path) => path.endsWith(".d.ts"));
+      expect(declarations.sort()).toEqual([...needed].sort());
+      const modules = [...entries.keys()].filter((path) =>
+        /dist\/(?!platform\/portal).*\.js$/.test(path),
+      );
+      expect(modules.length).toBeGreaterThan(10);
+      for (const path of modules) {
+        for (const imported of importsOf(path)) expect(entries.has(imported), imported).toBe(true);
+      }
+    });
+
+    function follow(path: string, needed: Set<string>): void {
+      if (needed.has(path)) return;
+      needed.add(path);
+      for (const imported of importsOf(path)) follow(imported.replace(/\.js$/, ".d.ts"), needed);
+    }
+
+    function importsOf(path: string): string[] {
+      const text = entries.get(path)?.text ?? "";
+      const asked = text.matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
+      return [...asked].map(([, name = ""]) => posix.join(dirname(path), name));
+    }
+
+    test("what the code reads at run time is there too", () => {
+      const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+      const sql = sources.filter((path) => path.endsWith(".sql"));
+      expect(sql.length).toBeGreaterThan(0);
+      for (const path of sql) expect(entries.has(`package/dist/${path}`), path).toBe(true);
+    });
+
+    test("the portal is there as the page that is served, and not as its sources", () => {
+      const page = [...entries.keys()].filter((path) => path.startsWith(`package/dist/${PORTAL}`));
+      const names = page.map((path) => path.replace(`package/dist/${PORTAL}static/`, ""));
+      expect(names.map((name) => name.replace(/-[\da-f]+/, "")).sort()).toEqual([
+        "app.css",
+        "app.js",
+        "icon.svg",
+        "index.html",
+      ]);
+    });
+
+    test("the scaffolder, templates, examples, tests and TypeScript are not", () => {
+      const strays = [...entries.keys()].filter((path) =>
+        /dist\/create|templates|examples|\/test\/|(?<!\.d)\.ts$/.test(path),
+      );
+      expect(strays).toEqual([]);
+    });
+
+    test("package.json contains nothing that is only for development", async () => {
+      const own = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+      for (const field of [
+        "name",
+        "version",
+        "type",
+        "engines",
+        "bin",
+        "exports",
+        "dependencies",
+      ]) {
+        expect(manifest[field], field).toEqual(own[field]);
+      }
+      for (const field of ["devDependencies", "scripts", "allowScripts"]) {
+        expect(manifest, field).not.toHaveProperty(field);
+      }
+    });
+
+    test("every command is executable and has a shebang", () => {
+      for (const path of Object.values<string>(manifest.bin)) {
+        const command = entries.get(`package/${path}`);
+        expect(command?.text).toMatch(/^#!\/usr\/bin\/env node\n/);
+        expect((command?.mode ?? 0) & 0o111).toBe(0o111);
+      }
+    });
   });
 
   describe("npm create makes what a checkout makes", () => {
