@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { openFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
@@ -222,22 +222,6 @@ describe("refused with one sentence, exit code 1", () => {
     expect(err).toContain("data/bot.db");
     expect(err).not.toContain("\n");
     expect(existsSync(join(folder, "data"))).toBe(false);
-  });
-
-  test("where the file is of a newer version", async () => {
-    const opened = openFile(file);
-    opened.db.pragma("user_version = 999");
-    opened.close();
-    const { code, err } = await inbox();
-    expect(code).toBe(1);
-    expect(err).toContain("Update service-bot");
-  });
-
-  test("for an event that is not there", async () => {
-    await putInbox(file);
-    const { code, err } = await inbox("show", "nope");
-    expect(code).toBe(1);
-    expect(err).toContain('"nope"');
   });
 });
 

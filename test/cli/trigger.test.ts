@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot, RetryLater } from "../../src/index.ts";
+import { Bot } from "../../src/index.ts";
 import type { Platform } from "../faces/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { logSink } from "../support/log.ts";
@@ -111,18 +111,6 @@ describe("--wait", () => {
     expect(JSON.parse(out)).toMatchObject({ outcome: "answered", answer: { text: "polled" } });
   });
 
-  test("waits for as many answers as there are events", async () => {
-    const platform = await runPlatform();
-    await runBot(platform, (bot) => void bot.on("dm.message", (ctx) => ctx.reply("yes")));
-    const { code, out } = await trigger(platform, "dm.message", "--count", "3", "--wait", "--json");
-    expect(code).toBe(0);
-    expect(JSON.parse(out).answers).toMatchObject([
-      { text: "yes" },
-      { text: "yes" },
-      { text: "yes" },
-    ]);
-  });
-
   test("is content with a bot that has handled the event and written nothing", async () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => void bot.on("dm.message", () => undefined));
@@ -157,21 +145,6 @@ describe("--wait", () => {
     });
   });
 
-  test("keeps waiting while a run is postponed, and exits with 0 once the handler is done", async () => {
-    const platform = await runPlatform();
-    let runs = 0;
-    await runBot(platform, (bot) => {
-      bot.on("like", () => {
-        runs += 1;
-        if (runs === 1) throw new RetryLater(1, "not yet", { counts: false });
-      });
-    });
-    const { code, out } = await trigger(platform, "like", "--wait", "--json");
-    expect({ code, runs, ...JSON.parse(out) }).toMatchObject({
-      ...{ code: 0, runs: 2, outcome: "handled" },
-    });
-  });
-
   test("ends with 1 when the handler fails after it has answered", async () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => {
@@ -183,26 +156,6 @@ describe("--wait", () => {
     const { code, out, err } = await trigger(platform, "dm.message", "--wait");
     expect({ code, out: out.split("\n").at(-1) }).toEqual({ code: 1, out: "bot: looking it up" });
     expect(err).toContain("Error: not found");
-  });
-
-  test("is content with a bot that has polled an event that bots rarely answer", async () => {
-    const platform = await runPlatform();
-    await runPollingBot(platform);
-    const { code, out } = await trigger(platform, "follow", "--wait", "--json");
-    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, outcome: "handled" });
-  });
-
-  test("gives each of several that run at once in one conversation its own answer", async () => {
-    const platform = await runPlatform();
-    await runBot(platform, (bot) => {
-      bot.on("dm.message", (ctx) => ctx.reply(`you said ${ctx.payload.excerpt}`));
-    });
-    const words = ["one", "two", "three"];
-    const ends = await Promise.all(
-      words.map((text) => trigger(platform, "dm.message", "--text", text, "--wait", "--json")),
-    );
-    const said = ends.map(({ out }) => JSON.parse(out).answer.text);
-    expect(said).toEqual(words.map((text) => `you said ${text}`));
   });
 
   test("exits with 1 and prints where to look when no bot handles the event", async () => {

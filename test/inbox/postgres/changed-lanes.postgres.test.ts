@@ -3,7 +3,6 @@ import { orderKey } from "../../faces/events.ts";
 import type { Claim } from "../../faces/inbox.ts";
 import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { ManualClock } from "../../faces/testing.ts";
-import { chooseSeed, Random } from "../../faults/random.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
 import { hold } from "../../support/postgres/hold.ts";
@@ -20,8 +19,6 @@ async function two() {
   const place = await emptyPlace();
   return { place, one: await openAt(place), other: await openAt(place) };
 }
-
-const numbers = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
 /** Discards a pending event that is not the first in its lane, and locks the lane until the commit. */
 function discarding(place: Place, id: string) {
@@ -145,79 +142,6 @@ describe("between a look at what a lane holds and its claim", () => {
     expect(claims).toMatchObject([{ id: "1", attempt: 1 }]);
   });
 });
-
-/** Lanes per round. One instance handles all of them, while the other discards half of their events. */
-const LANES = 100;
-const ROUNDS = 3;
-
-/** On a busy machine, one instance may finish before the other starts. The test then needs more rounds. */
-const MOST_ROUNDS = 30;
-
-describe("what was discarded is never handled", () => {
-  for (const goesOn of [false, true]) {
-    const how = goesOn ? "lanes that go on" : "claims";
-    test(`by ${how}, whenever that was`, { timeout: 60_000 }, async () => {
-      const seed = chooseSeed();
-      const random = new Random(seed);
-      const { one, other } = await two();
-      let discards = 0;
-      for (
-        let round = 0;
-        round < ROUNDS || (discards <= ROUNDS && round < MOST_ROUNDS);
-        round += 1
-      ) {
-        const ids = numbers(2 * LANES).map((n) => String(round * 10_000 + n));
-        await one.put(
-          ids.map((id) => message(id, `c${Number(id) % LANES}`)),
-          "webhook",
-        );
-        const chosen = ids.filter(() => random.chance(0.5));
-        const [handled, discarded] = await Promise.all([
-          handleAll(one, goesOn),
-          discardAll(other, chosen),
-        ]);
-        discards += discarded.length;
-        const gone = new Set(discarded);
-        const where = `SEED=${seed}, round ${round}`;
-        expect(
-          handled.filter((id) => gone.has(id)),
-          where,
-        ).toEqual([]);
-        expect([...handled, ...discarded].sort(), where).toEqual([...ids].sort());
-        expect(await one.heal(), where).toBe(0);
-      }
-      expect(discards).toBeGreaterThan(ROUNDS);
-    });
-  }
-});
-
-async function handleAll(inbox: PostgresInbox, goesOn: boolean): Promise<string[]> {
-  const handled: string[] = [];
-  const finish = async (claim: Claim) => {
-    for (let at: Claim | undefined = claim; at !== undefined; ) {
-      handled.push(at.id);
-      at = goesOn ? (await inbox.advance(at)).next : void (await inbox.complete(at));
-    }
-  };
-  for (;;) {
-    const claims = await inbox.claim(500, LEASE);
-    await Promise.all(claims.map(finish));
-    if (claims.length === 0 && (await inbox.stats()).pending === 0) return handled;
-  }
-}
-
-/** Resolves to the ids of the events that were discarded before they were handled. */
-async function discardAll(inbox: PostgresInbox, ids: readonly string[]): Promise<string[]> {
-  const discarded: string[] = [];
-  const discard = async (id: string) => {
-    const result = await inbox.admin.discard(id, "spam").catch(() => undefined);
-    if (result !== undefined) discarded.push(id);
-  };
-  for (let from = 0; from < ids.length; from += 5) {
-    await Promise.all(ids.slice(from, from + 5).map(discard));
-  }
-  return discarded;
-}
 
 describe("a lane that advanced without a notification", () => {
   test("is given back by the next claim: its event runs once, and no attempt is counted", async () => {

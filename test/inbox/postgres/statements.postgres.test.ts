@@ -1,6 +1,5 @@
 import type pg from "pg";
 import { describe, expect, test } from "vitest";
-import { harness } from "../../dispatcher/harness.ts";
 import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { eventOf, keeps, timer } from "../../support/effects.ts";
 import { first } from "../../support/first.ts";
@@ -192,22 +191,21 @@ describe("of the indexes", () => {
   });
 });
 
+const eventsIn = (lanes: number, events: number) =>
+  numbers(events).map((n) => message(String(n), `c${n % lanes}`));
+
 describe("each of these is one round trip, and commits by itself", () => {
   test("a batch, however many events it has", async () => {
     const { inbox, statements } = await watched();
     statements.length = 0;
-    const batch = numbers(50).map((n) => message(String(n), `c${n}`));
-    await inbox.put(batch, "webhook", [{ name: "events", position: "49" }]);
+    await inbox.put(eventsIn(50, 50), "webhook", [{ name: "events", position: "49" }]);
     expect(statements).toHaveLength(1);
     expect(await inbox.cursor("events")).toBe("49");
   });
 
   test("a claim of many lanes, and the outcomes of what ends together", async () => {
     const { inbox, statements } = await watched();
-    await inbox.put(
-      numbers(50).map((n) => message(String(n), `c${n}`)),
-      "webhook",
-    );
+    await inbox.put(eventsIn(50, 50), "webhook");
     statements.length = 0;
     const claims = await inbox.claim(50, LEASE);
     expect(claims).toHaveLength(50);
@@ -223,10 +221,7 @@ describe("each of these is one round trip, and commits by itself", () => {
 
   test("the outcomes of what ends together, with the next events of all their lanes", async () => {
     const { inbox, statements } = await watched();
-    await inbox.put(
-      numbers(100).map((n) => message(String(n), `c${n % 50}`)),
-      "webhook",
-    );
+    await inbox.put(eventsIn(50, 100), "webhook");
     const claims = await inbox.claim(50, LEASE);
     statements.length = 0;
     const advances = await Promise.all(claims.map((claim) => inbox.advance(claim)));
@@ -244,10 +239,7 @@ describe("each of these is one round trip, and commits by itself", () => {
 
   test("the outcomes of what ends together with effects, but for the parts of one transaction", async () => {
     const { inbox, statements } = await watched();
-    await inbox.put(
-      numbers(100).map((n) => message(String(n), `c${n % 50}`)),
-      "webhook",
-    );
+    await inbox.put(eventsIn(50, 100), "webhook");
     const claims = await inbox.claim(50, LEASE);
     statements.length = 0;
     const advances = await Promise.all(
@@ -280,29 +272,6 @@ describe("each of these is one round trip, and commits by itself", () => {
     // Positive control: statements for states do match.
     await inbox.states(["k"]);
     expect(statements.at(-1)?.text).toMatch(/"\.(state|timer)\b/);
-  });
-
-  test("the count for 1,000 events is printed: from batches of 50 to 16 handlers that do nothing", async () => {
-    const { inbox, statements } = await watched();
-    statements.length = 0;
-    const events = 1_000;
-    for (let from = 0; from < events; from += 50) {
-      const batch = numbers(50).map((n) => message(String(from + n), `c${from + n}`));
-      await inbox.put(batch, "webhook");
-    }
-    const stored = statements.length;
-    const { dispatcher } = harness(() => undefined, { inbox, concurrency: 16 });
-    await dispatcher.idle();
-    expect(await inbox.stats()).toMatchObject({ pending: 0, done: events });
-    const handled = statements.length - stored;
-    const per = (n: number) => (n / events).toFixed(3);
-    console.info(
-      `statements (= round trips) per event: ${per(stored)} to store, ${per(handled)} to claim and complete`,
-    );
-    expect(stored).toBe(events / 50);
-    // A claim and a completion per 16 events make an eighth of a statement per event. The limit is twice as high, to
-    // allow for small batches.
-    expect(handled).toBeLessThan(events / 4);
   });
 });
 

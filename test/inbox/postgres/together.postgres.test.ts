@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Claim } from "../../faces/inbox.ts";
 import { ManualClock } from "../../faces/testing.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
@@ -230,38 +229,6 @@ describe("much at once", () => {
       expect(await one.claim(1, LEASE)).toMatchObject([{ id: "2" }]);
     },
   );
-
-  test("events that arrive while lanes are completed are neither lost nor stranded", async () => {
-    const place = await emptyPlace();
-    const inboxes = [await openAt(place), await openAt(place)];
-    const all = numbers(300);
-    const handled: string[] = [];
-    let storing = true;
-    const store = async () => {
-      for (const n of all) {
-        await inboxes[n % 2]?.put([message(String(n), `c${n % 5}`)], "webhook");
-      }
-      storing = false;
-    };
-    const handle = async (inbox: (typeof inboxes)[number]) => {
-      for (;;) {
-        const last = !storing;
-        const claims: readonly Claim[] = await inbox.claim(3, LEASE);
-        for (const claim of claims) handled.push(claim.id);
-        const ended = await Promise.all(claims.map((claim) => inbox.complete(claim)));
-        expect(ended.every(Boolean)).toBe(true);
-        if (last && claims.length === 0 && (await inbox.nextReadyIn()) === undefined) return;
-      }
-    };
-    await Promise.all([store(), ...inboxes.map(handle)]);
-    expect(handled.map(Number).sort((a, b) => a - b)).toEqual(all);
-    expect(await inboxes[0]?.heal()).toBe(0);
-    const [sums] = await look(
-      place,
-      `SELECT sum(pending)::integer AS pending FROM ${place.schema}.lane`,
-    );
-    expect(sums).toEqual({ pending: 0 });
-  });
 });
 
 test("a lane that was taken for an event that has ended meanwhile is mended", async () => {
