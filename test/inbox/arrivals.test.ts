@@ -8,6 +8,7 @@ import { chooseSeed, Random } from "../faults/random.ts";
 import { listenTo } from "../support/channels.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const LEASE = 30_000;
@@ -138,8 +139,7 @@ test("a kill after the claim leaves the event to the next start", async () => {
   const copy = new Sqlite(file);
   await copy.backup(left);
   copy.close();
-  const next = new SqliteInbox({ file: left, clock });
-  onTestFinished(() => next.close());
+  const next = openSqlite({ file: left, clock });
   expect(await next.claim(10, LEASE)).toMatchObject([{ id: "1", attempt: 2, crashes: 1 }]);
 });
 

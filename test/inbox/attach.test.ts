@@ -3,10 +3,11 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { AttachedInbox } from "../faces/inbox.ts";
-import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { attachInbox, type SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 let file: string;
@@ -18,9 +19,7 @@ beforeEach(() => {
 });
 
 function openBot(maxBacklog = 100): SqliteInbox {
-  const inbox = new SqliteInbox({ file, clock, maxBacklog });
-  onTestFinished(() => inbox.close());
-  return inbox;
+  return openSqlite({ file, clock, maxBacklog });
 }
 
 function attach(): AttachedInbox {

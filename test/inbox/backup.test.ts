@@ -10,12 +10,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { RESTORED, type RestoreMark, readRestoreMark } from "../faces/inbox.ts";
 import { backUpFile, markFile, restoreFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { copyAsKilled } from "../support/killed-copy.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const mark: RestoreMark = { at: 1_800_000_000_000 };
@@ -50,8 +51,7 @@ async function read(place = file) {
 
 /** Keeps an inbox with event 1 open, as a running bot does. */
 async function hold(): Promise<SqliteInbox> {
-  const inbox = new SqliteInbox({ file });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file });
   await inbox.put([message("1")], "webhook");
   return inbox;
 }
@@ -77,8 +77,7 @@ describe("a backup", () => {
 
   test("is of one moment, while another connection writes between its pages", async () => {
     await fill("0");
-    const bot = new SqliteInbox({ file });
-    onTestFinished(() => bot.close());
+    const bot = openSqlite({ file });
     const body = "x".repeat(2_000);
     const many = (from: number, count: number) =>
       Array.from({ length: count }, (_, n) => ({ ...message(String(from + n)), body }));
@@ -243,8 +242,7 @@ describe("a file that was put in its place by other means", () => {
 test("a mark survives what is done with the inbox, and a claim comes as from any other", async () => {
   await fill("1");
   markFile(file, mark);
-  const inbox = new SqliteInbox({ file });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file });
   expect(await inbox.complete(first(await inbox.claim(1, 1_000)))).toBe(true);
   expect(readRestoreMark(await inbox.cursor(RESTORED))).toEqual(mark);
 });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { describe, expect, test } from "vitest";
 import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MB = 1024 * 1024;
@@ -10,8 +10,7 @@ const MB = 1024 * 1024;
 function onDisk(free: () => number) {
   const clock = new ManualClock(1_800_000_000_000);
   const file = join(temporaryFolder(), "bot.db");
-  const inbox = new SqliteInbox({ file, clock, freeBytes: free });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file, clock, freeBytes: free });
   return { clock, inbox };
 }
 

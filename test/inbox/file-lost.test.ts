@@ -22,12 +22,13 @@ import {
   backUpFile,
   markFile,
   restoreFile,
-  SqliteInbox,
+  type SqliteInbox,
 } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { listenTo } from "../support/channels.ts";
 import { messages } from "../support/inbox-events.ts";
 import { replaceFs } from "../support/replaced-fs.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const HOLDER = fileURLToPath(new URL("./holder.ts", import.meta.url));
@@ -44,9 +45,7 @@ beforeEach(() => {
 });
 
 function open(path = file, bot?: object): SqliteInbox {
-  const inbox = new SqliteInbox({ file: path, clock, bot });
-  onTestFinished(() => inbox.close());
-  return inbox;
+  return openSqlite({ file: path, clock, bot });
 }
 
 async function idsIn(inbox: SqliteInbox): Promise<string[]> {

@@ -1,8 +1,8 @@
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { expect, test } from "vitest";
 import { messages } from "../support/inbox-events.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const modesIn = (folder: string) =>
@@ -11,8 +11,7 @@ const modesIn = (folder: string) =>
   );
 
 async function used(folder: string): Promise<Record<string, number>> {
-  const inbox = new SqliteInbox({ file: join(folder, "bot.db") });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file: join(folder, "bot.db") });
   await inbox.put(messages("1"), "webhook");
   return modesIn(folder);
 }

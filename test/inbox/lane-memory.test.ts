@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { NewEvent } from "../faces/inbox.ts";
-import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { attachInbox, type SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { copyAsKilled } from "../support/killed-copy.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type WatchedSyncs, watchSyncs } from "../support/watched-syncs.ts";
 
@@ -23,9 +24,7 @@ let clock: ManualClock;
 let inbox: SqliteInbox;
 
 function open(path: string): SqliteInbox {
-  const opened = new SqliteInbox({ file: path, clock });
-  onTestFinished(() => opened.close());
-  return opened;
+  return openSqlite({ file: path, clock });
 }
 
 beforeEach(() => {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import type { NewEvent } from "../faces/inbox.ts";
-import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MIB = 2 ** 20;
@@ -19,8 +19,7 @@ test("a WAL that grew while a reader pinned it is cut back to 64 MiB once the re
   timeout: 60_000,
 }, async () => {
   const file = join(temporaryFolder(), "bot.db");
-  const inbox = new SqliteInbox({ file });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file });
   const size = () => statSync(`${file}-wal`).size;
   let number = 0;
   const put = () => inbox.put([large(++number)], "webhook");

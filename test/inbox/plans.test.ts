@@ -2,10 +2,11 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { tables } from "../faces/inbox-copy.ts";
-import { openFile, SqliteInbox, selectAll } from "../faces/inbox-sqlite.ts";
+import { openFile, selectAll } from "../faces/inbox-sqlite.ts";
 import { effects, eventOf, keeps, timer } from "../support/effects.ts";
 import { first } from "../support/first.ts";
 import { messages } from "../support/inbox-events.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -14,8 +15,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
  * may be a million of each.
  */
 async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
-  const inbox = new SqliteInbox({ file });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file });
   const statements = watchStatements();
   await inbox.put(messages("1", "2"), "webhook");
   await inbox.nextReadyIn();
@@ -32,8 +32,7 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
 }
 
 async function statementsOfEffects(file: string): Promise<readonly string[]> {
-  const inbox = new SqliteInbox({ file });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file });
   await inbox.put(messages("1"), "webhook");
   const statements = watchStatements();
   const claim = first(await inbox.claim(1, 30_000));

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { NewEvent, Retention } from "../faces/inbox.ts";
-import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { attachInbox, type SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { copyAsKilled } from "../support/killed-copy.ts";
+import { lookInto, openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MINUTE = 60_000;
@@ -26,9 +26,7 @@ let clock: ManualClock;
 let inbox: SqliteInbox;
 
 function open(path: string): SqliteInbox {
-  const opened = new SqliteInbox({ file: path, clock });
-  onTestFinished(() => opened.close());
-  return opened;
+  return openSqlite({ file: path, clock });
 }
 
 beforeEach(() => {
@@ -38,20 +36,13 @@ beforeEach(() => {
   inbox = open(file);
 });
 
-function change<T>(path: string, work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(path);
-  try {
-    return work(db);
-  } finally {
-    db.close();
-  }
-}
-
 const atWork = (path = file) =>
-  change(path, (db) => db.prepare<[], string>("SELECT key FROM lane ORDER BY key").pluck().all());
+  lookInto(path, (db) => db.prepare<[], string>("SELECT key FROM lane ORDER BY key").pluck().all());
 
 const resting = (path = file) =>
-  change(path, (db) => db.prepare<[], RestingRow>("SELECT * FROM resting_lane ORDER BY key").all());
+  lookInto(path, (db) =>
+    db.prepare<[], RestingRow>("SELECT * FROM resting_lane ORDER BY key").all(),
+  );
 
 /** Writes the rows of all lanes, which would otherwise be written later. */
 const writeLanes = () => inbox.heal();
@@ -148,7 +139,7 @@ describe("a lane in which nothing happens", () => {
     await handle(message("1"));
     await inbox.put([message("2", "emptied")], "webhook");
     await writeLanes();
-    change(file, (db) => db.exec("DELETE FROM event WHERE id = '2'"));
+    lookInto(file, (db) => db.exec("DELETE FROM event WHERE id = '2'"));
     expect(await inbox.claim(1, LEASE)).toEqual([]);
     await clock.advance(59_999);
     const keep = { ...KEEP, idsMs: MINUTE };
@@ -192,7 +183,7 @@ describe("a lane at rest goes on where it was", () => {
   test("when it is healed", async () => {
     await inbox.put([message("4")], "webhook");
     await writeLanes();
-    change(file, (db) => db.exec("DELETE FROM lane"));
+    lookInto(file, (db) => db.exec("DELETE FROM lane"));
     expect(await inbox.heal()).toBe(1);
     expect(await inbox.claim(1, LEASE)).toMatchObject([{ id: "4", ...next }]);
   });

@@ -1,11 +1,12 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Retention } from "../faces/inbox.ts";
-import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import type { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const DAY = 86_400_000;
@@ -13,8 +14,7 @@ const KEEP: Retention = { bodiesMs: 7 * DAY, idsMs: 30 * DAY, deadLettersMs: 90 
 
 function open(file: string): { clock: ManualClock; inbox: SqliteInbox } {
   const clock = new ManualClock(1_800_000_000_000);
-  const inbox = new SqliteInbox({ file, clock });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file, clock });
   return { clock, inbox };
 }
 

@@ -13,38 +13,33 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { SQLITE_SCHEMA } from "../faces/files.ts";
 import { lockOf, openFile, SqliteInbox, takeLock } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
+import { lookInto, openSqlite } from "../support/sqlite.ts";
 import { hasStranger, stranger } from "../support/stranger.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const HOLDER = fileURLToPath(new URL("./holder.ts", import.meta.url));
 
-function open(file: string): SqliteInbox {
-  const inbox = new SqliteInbox({ file });
-  onTestFinished(() => inbox.close());
-  return inbox;
-}
+let file: string;
 
-/** Opens the file outside the inbox, as an operator would with the sqlite3 shell. */
-function look<T>(file: string, work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(file);
-  try {
-    return work(db);
-  } finally {
-    db.close();
-  }
+beforeEach(() => {
+  file = join(temporaryFolder(), "bot.db");
+});
+
+function open(path = file): SqliteInbox {
+  return openSqlite({ file: path });
 }
 
 describe("the file", () => {
   test("is made together with its folder", () => {
-    const file = join(temporaryFolder(), "a", "b", "bot.db");
-    open(file);
-    expect(existsSync(file)).toBe(true);
+    const deeper = join(temporaryFolder(), "a", "b", "bot.db");
+    open(deeper);
+    expect(existsSync(deeper)).toBe(true);
   });
 
   test.skipIf(process.platform !== "linux")(
@@ -65,15 +60,14 @@ describe("the file", () => {
   });
 
   test("keeps events, attempts, results and cursors over a restart", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const before = open(file);
+    const before = open();
     await before.put(messages("1", "2"), "poll", [{ name: "events", position: "2" }]);
     const claim = first(await before.claim(1, 1));
     await before.beginStep(claim, "reply/1", "hello");
     await before.retry(claim, 0, "boom");
     await before.close();
 
-    const after = open(file);
+    const after = open();
     expect(await after.cursor("events")).toBe("2");
     expect(await after.put(messages("1"), "webhook")).toMatchObject({ stored: [], duplicates: 1 });
     const again = first(await after.claim(1, 1_000));
@@ -82,21 +76,19 @@ describe("the file", () => {
   });
 
   test("frees the lanes that the previous process had leased, and fences that process off", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const before = open(file);
+    const before = open();
     await before.put(messages("1"), "webhook");
     const lost = first(await before.claim(1, 600_000));
     await before.close();
 
-    const after = open(file);
+    const after = open();
     const claim = first(await after.claim(1, 1_000));
     expect(claim).toMatchObject({ id: "1", attempt: 2 });
     expect(claim.fence).toBeGreaterThan(lost.fence);
   });
 
   test("remembers the runs that a process before it took with it, and those alone", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const before = open(file);
+    const before = open();
     await before.put([message("5", "a"), message("6", "a"), message("7", "b")], "webhook");
     for (const claim of await before.claim(2, 600_000)) {
       if (claim.id === "7") await before.retry(claim, 600_000, "Error: boom");
@@ -105,7 +97,7 @@ describe("the file", () => {
     await before.put([message("4", "a")], "poll");
     await before.close();
 
-    const after = open(file);
+    const after = open();
     const history = async (id: string) =>
       (await after.admin.show(id)).history.map(({ number, outcome }) => ({ number, outcome }));
     expect(await history("5")).toEqual([{ number: 1, outcome: "crashed" }]);
@@ -115,8 +107,7 @@ describe("the file", () => {
   });
 
   test("of an earlier version is migrated with its content", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    look(file, (db) => {
+    lookInto(file, (db) => {
       db.exec(readFileSync(join(SQLITE_SCHEMA, "001_inbox.sql"), "utf8"));
       db.exec(
         `INSERT INTO event (id, lane, ord, type, body, source, state, received_at)
@@ -124,7 +115,7 @@ describe("the file", () => {
       );
       db.pragma("user_version = 1");
     });
-    const inbox = open(file);
+    const inbox = open();
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "1", trace: undefined }]);
     expect((await inbox.admin.show("1")).trace).toBeUndefined();
   });
@@ -140,8 +131,7 @@ describe("the file", () => {
   test.each(["a\0b", "a\u001a0000", "\u001a", "\u001a\u001a", "plain", "é 😀"])(
     "of an earlier version finds what it stored under %j",
     async (text) => {
-      const file = join(temporaryFolder(), "bot.db");
-      look(file, (db) => {
+      lookInto(file, (db) => {
         for (const name of readdirSync(SQLITE_SCHEMA).sort().slice(0, 6))
           db.exec(readFileSync(join(SQLITE_SCHEMA, name), "utf8"));
         const insert = (table: string, row: Readonly<Record<string, string | number>>) => {
@@ -170,7 +160,7 @@ describe("the file", () => {
         insert("cursor", { name: "events", position: text });
         db.pragma("user_version = 6");
       });
-      const inbox = open(file);
+      const inbox = open();
       const known = { id: text, lane: text, ord: text, type: text, body: "{}" };
       expect(await inbox.put([known], "webhook")).toMatchObject({ stored: [], duplicates: 1 });
       expect(await inbox.admin.show(text)).toMatchObject({
@@ -204,9 +194,8 @@ describe("the file", () => {
   );
 
   test("keeps lanes apart across restarts and crashes, even if only lone surrogates differ", async () => {
-    const file = join(temporaryFolder(), "bot.db");
     const lanes = ["\ud800", "\ud801", "\ufffd"];
-    const before = open(file);
+    const before = open();
     const events = lanes.map((lane, n) => ({ ...message(`5${n}`), lane }));
     await before.put(events, "webhook");
     for (const claim of await before.claim(2, 600_000)) {
@@ -214,7 +203,7 @@ describe("the file", () => {
     }
     await before.close();
 
-    const after = open(file);
+    const after = open();
     await after.put(
       lanes.map((lane, n) => ({ ...message(`4${n}`), lane })),
       "poll",
@@ -231,22 +220,20 @@ describe("the file", () => {
   });
 
   test("of a newer version is refused, with the way out", () => {
-    const file = join(temporaryFolder(), "bot.db");
-    look(file, (db) => db.pragma("user_version = 999"));
-    expect(() => open(file)).toThrow(/newer version.*Update service-bot/s);
-    expect(() => open(file)).toThrow(expect.objectContaining({ code: "INBOX_TOO_NEW" }));
+    lookInto(file, (db) => db.pragma("user_version = 999"));
+    expect(() => open()).toThrow(/newer version.*Update service-bot/s);
+    expect(() => open()).toThrow(expect.objectContaining({ code: "INBOX_TOO_NEW" }));
   });
 
   test("that is no database is refused and left as it is", () => {
-    const file = join(temporaryFolder(), "bot.db");
     writeFileSync(file, "these are notes, not a database, and long enough to be looked at");
-    expect(() => open(file)).toThrow(expect.objectContaining({ code: "INBOX_UNUSABLE" }));
+    expect(() => open()).toThrow(expect.objectContaining({ code: "INBOX_UNUSABLE" }));
   });
 
   test("in a place that cannot be written is refused", () => {
-    const file = join(temporaryFolder(), "notes");
-    writeFileSync(file, "");
-    expect(() => open(join(file, "bot.db"))).toThrow(
+    const notes = join(temporaryFolder(), "notes");
+    writeFileSync(notes, "");
+    expect(() => open(join(notes, "bot.db"))).toThrow(
       expect.objectContaining({ code: "INBOX_UNUSABLE" }),
     );
   });
@@ -282,14 +269,12 @@ describe.skipIf(!hasStranger)("a user who may not write", () => {
 
 describe("one process per file", () => {
   test("a second inbox on the same file is refused with the way out", { timeout: 20_000 }, () => {
-    const file = join(temporaryFolder(), "bot.db");
-    open(file);
-    expect(() => open(file)).toThrow(/postgres/);
+    open();
+    expect(() => open()).toThrow(/postgres/);
   });
 
   test("an open inbox locks out another process", () => {
-    const file = join(temporaryFolder(), "bot.db");
-    open(file);
+    open();
     const other = new Sqlite(lockOf(file), { timeout: 0 });
     onTestFinished(() => {
       other.close();
@@ -300,7 +285,6 @@ describe("one process per file", () => {
   });
 
   test("a process that is killed frees the file and leaves what it had stored", async () => {
-    const file = join(temporaryFolder(), "bot.db");
     const holder = spawn(process.execPath, [HOLDER, file]);
     onTestFinished(() => {
       holder.kill("SIGKILL");
@@ -312,24 +296,24 @@ describe("one process per file", () => {
     holder.kill("SIGKILL");
     await once(holder, "exit");
 
-    const inbox = open(file);
+    const inbox = open();
     expect(await inbox.stats()).toMatchObject({ pending: 1 });
-    expect(look(file, (db) => db.pragma("integrity_check", { simple: true }))).toBe("ok");
+    expect(lookInto(file, (db) => db.pragma("integrity_check", { simple: true }))).toBe("ok");
     // Only its event knew the lane.
-    expect(look(file, (db) => db.prepare("SELECT key FROM lane").pluck().all())).toEqual(["dm:c1"]);
+    expect(lookInto(file, (db) => db.prepare("SELECT key FROM lane").pluck().all())).toEqual([
+      "dm:c1",
+    ]);
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ attempt: 1 }]);
   });
 });
 
 describe("lanes that have got events", () => {
   const lanes = (file: string) =>
-    look(file, (db) => db.prepare("SELECT key, ready_at, done_ord FROM lane").raw().all());
+    lookInto(file, (db) => db.prepare("SELECT key, ready_at, done_ord FROM lane").raw().all());
 
   test("are not in the file until a second after their events have ended", async () => {
-    const file = join(temporaryFolder(), "bot.db");
     const clock = new ManualClock(1_800_000_000_000);
-    const inbox = new SqliteInbox({ file, clock });
-    onTestFinished(() => inbox.close());
+    const inbox = openSqlite({ file, clock });
     await inbox.put(messages("1"), "webhook");
     await inbox.put(messages("2", "3"), "webhook");
     expect(await inbox.nextReadyIn()).toBe(0);
@@ -342,8 +326,7 @@ describe("lanes that have got events", () => {
   });
 
   test("are in the file as soon as their retry must wait", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const inbox = open(file);
+    const inbox = open();
     await inbox.put(messages("1"), "webhook");
     await inbox.retry(first(await inbox.claim(1, 30_000)), 60_000, "boom");
     expect(lanes(file)).toEqual([["dm:c1", expect.any(Number), null]]);
@@ -351,8 +334,7 @@ describe("lanes that have got events", () => {
 
   test("are claimed in the order in which they got their first one", async () => {
     const clock = new ManualClock(1_800_000_000_000);
-    const inbox = new SqliteInbox({ file: ":memory:", clock });
-    onTestFinished(() => inbox.close());
+    const inbox = openSqlite({ file: ":memory:", clock });
     for (const lane of ["b", "a", "b"]) {
       await inbox.put([message(`${clock.now()}`, lane)], "webhook");
       await clock.advance(1);
@@ -362,8 +344,7 @@ describe("lanes that have got events", () => {
   });
 
   test("are not forgotten when the claim cannot be written", { timeout: 20_000 }, async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const inbox = open(file);
+    const inbox = open();
     await inbox.put(messages("1"), "webhook");
     const other = new Sqlite(file);
     other.exec("BEGIN IMMEDIATE");
@@ -374,16 +355,14 @@ describe("lanes that have got events", () => {
   });
 
   test("are written when the inbox is closed", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const inbox = open(file);
+    const inbox = open();
     await inbox.put(messages("1"), "webhook");
     await inbox.close();
     expect(lanes(file)).toEqual([["dm:c1", expect.any(Number), null]]);
   });
 
   test("are written at once when thousands of them wait for a claim", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const inbox = open(file);
+    const inbox = open();
     const many = Array.from({ length: 5_000 }, (_, nth) => message(`${nth}`, `${nth}`));
     await inbox.put(many, "webhook");
     expect(lanes(file)).toEqual([]);
@@ -394,23 +373,21 @@ describe("lanes that have got events", () => {
 
 describe("a lane that waits for a retry", () => {
   test("keeps waiting after a restart", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const before = open(file);
+    const before = open();
     await before.put(messages("1", "2"), "webhook");
     await before.retry(first(await before.claim(1, 30_000)), 600_000, "boom");
     await before.close();
-    expect(await open(file).claim(1, 30_000)).toEqual([]);
+    expect(await open().claim(1, 30_000)).toEqual([]);
   });
 });
 
 describe("healing", () => {
   test("makes an idle lane with pending events ready again", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const inbox = open(file);
+    const inbox = open();
     await inbox.put(messages("1", "2"), "webhook");
     // There is nothing to heal. The call only writes the lanes of new events, which otherwise the next claim would do.
     expect(await inbox.heal()).toBe(0);
-    look(file, (db) => db.exec("UPDATE lane SET ready_at = NULL"));
+    lookInto(file, (db) => db.exec("UPDATE lane SET ready_at = NULL"));
     expect(await inbox.claim(1, 1_000)).toEqual([]);
     expect(await inbox.heal()).toBe(1);
     const claim = first(await inbox.claim(1, 1_000));
@@ -421,11 +398,10 @@ describe("healing", () => {
 
 describe("a lane that is gone", () => {
   test("is made again for its events", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const inbox = open(file);
+    const inbox = open();
     await inbox.put(messages("1"), "webhook");
     expect(await inbox.heal()).toBe(0);
-    look(file, (db) => db.exec("DELETE FROM lane"));
+    lookInto(file, (db) => db.exec("DELETE FROM lane"));
     expect(await inbox.claim(1, 1_000)).toEqual([]);
     expect(await inbox.heal()).toBe(1);
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
@@ -434,7 +410,6 @@ describe("a lane that is gone", () => {
 
 describe("a clock that was set back while no bot ran", () => {
   test("does not let what waits wait for that much longer", async () => {
-    const file = join(temporaryFolder(), "bot.db");
     const now = 1_800_000_000_000;
     const before = new SqliteInbox({ file, clock: new ManualClock(now) });
     await before.put([message("1", "a"), message("2", "b")], "webhook");
@@ -444,8 +419,7 @@ describe("a clock that was set back while no bot ran", () => {
     await before.close();
 
     const clock = new ManualClock(now - 3_600_000);
-    const after = new SqliteInbox({ file, clock });
-    onTestFinished(() => after.close());
+    const after = openSqlite({ file, clock });
     expect(await after.claim(10, 30_000)).toMatchObject([{ id: "2" }]);
     expect(await after.nextReadyIn()).toBeLessThanOrEqual(5_000);
     await clock.advance(5_000);
@@ -454,16 +428,13 @@ describe("a clock that was set back while no bot ran", () => {
 });
 
 test("a link to the file leads to the same lock", () => {
-  const folder = temporaryFolder();
-  const file = join(folder, "bot.db");
-  open(file);
-  const link = join(folder, "link.db");
+  open();
+  const link = join(temporaryFolder(), "link.db");
   symlinkSync(file, link);
   expect(lockOf(link)).toBe(lockOf(file));
 });
 
 test("crashes of an event are counted for any length of its history", async () => {
-  const file = join(temporaryFolder(), "bot.db");
   const clock = new ManualClock(1_800_000_000_000);
   for (let crash = 0; crash < 2; crash++) {
     const dying = new SqliteInbox({ file, clock });
@@ -471,8 +442,7 @@ test("crashes of an event are counted for any length of its history", async () =
     await dying.claim(1, 30_000);
     await dying.close();
   }
-  const inbox = new SqliteInbox({ file, clock });
-  onTestFinished(() => inbox.close());
+  const inbox = openSqlite({ file, clock });
   for (let i = 0; i < 60; i++) await inbox.release(first(await inbox.claim(1, 30_000)), 0, "away");
   expect(await inbox.claim(1, 30_000)).toMatchObject([{ id: "1", crashes: 2 }]);
 });

@@ -6,6 +6,7 @@ import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { replaceFs } from "../support/replaced-fs.ts";
+import { openSqlite } from "../support/sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const LEASE = 30_000;
@@ -18,9 +19,7 @@ beforeEach(() => {
 
 function open(path: string, maxBacklog?: number): SqliteInbox {
   const clock = new ManualClock(1_800_000_000_000);
-  const inbox = new SqliteInbox({ file: path, clock, ...(maxBacklog && { maxBacklog }) });
-  onTestFinished(() => inbox.close());
-  return inbox;
+  return openSqlite({ file: path, clock, ...(maxBacklog && { maxBacklog }) });
 }
 
 /** Makes syncs fail while `isBroken` returns true. */

@@ -16,6 +16,7 @@ import { first } from "../../support/first.ts";
 import { message } from "../../support/inbox-events.ts";
 import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
+import { openSqlite } from "../../support/sqlite.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { fillInbox, ODD, rowsOf } from "./whole-inbox.ts";
 
@@ -238,8 +239,7 @@ describe("what is copied", () => {
 
 describe("a copy is refused", () => {
   test("while a bot has the file, before anything is made", { timeout: 30_000 }, async () => {
-    const inbox = new SqliteInbox({ file });
-    onTestFinished(() => inbox.close());
+    openSqlite({ file });
     await expect(copy()).rejects.toMatchObject({
       code: "INBOX_IN_USE",
       message: expect.stringContaining("Stop it"),
