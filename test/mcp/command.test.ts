@@ -33,15 +33,12 @@ test("it answers at an address of this machine that it listens on", async () => 
   expect(await statusFor(`http://127.0.0.1:${port}/mcp`, `127.0.0.1:${port}`)).toBe(401);
 });
 
-test.each([
-  [["--allow-host", "https://mcp.example"], "--allow-host takes a host name"],
-  [["--host", "203.0.113.1"], "--host, --http: cannot listen on 203.0.113.1"],
-])("%j is refused with exit code 2", async (args, words) => {
-  const { code, err } = await runCommand(["mcp", "--http", "0", ...args], {
+test("an address of another machine is refused with exit code 2", async () => {
+  const { code, err } = await runCommand(["mcp", "--http", "0", "--host", "203.0.113.1"], {
     env: { SERVICE_BASE_URL: "http://127.0.0.1:9" },
   });
   expect(code).toBe(2);
-  expect(err).toContain(words);
+  expect(err).toContain("--host, --http: cannot listen on 203.0.113.1");
 });
 
 async function statusFor(url: string, host: string): Promise<number | undefined> {

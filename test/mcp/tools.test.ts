@@ -53,13 +53,6 @@ test("thirteen tools are listed, with schemas and truthful annotations", () => {
   for (const { annotations } of writing) expect(annotations?.idempotentHint).toBe(false);
 });
 
-test("service_get_me", async () => {
-  const { call } = await tools();
-  const { structuredContent, text } = await call("service_get_me");
-  expect(structuredContent).toMatchObject({ username: "bot", isBot: true });
-  expect(text).toContain("username: bot");
-});
-
 test("service_get_feed", async () => {
   const { call } = await tools();
   await call("service_create_post", { text: "news" });
