@@ -108,22 +108,30 @@ export interface InboxFilter {
   readonly user?: string | undefined;
 }
 
-/** Filter and page size for a list. */
-export interface InboxListOptions extends InboxFilter {
-  /** Default: all states. */
-  readonly state?: EventState | undefined;
-  /** Events per page, 1 to 1,000. Default 50. */
+/** Size and beginning of a page. */
+export interface PageOptions {
+  /** Entries per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
   /** The previous page's `next`, used with the same filter. */
   readonly after?: string | undefined;
 }
 
-/** One page of a list of events. */
-export interface InboxPage {
-  /** Newest first. A page may have fewer events than `limit`, or none, if the filter has a `user`. */
-  readonly events: readonly EventSummary[];
+/** A page of a list. */
+interface Page {
   /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
+}
+
+/** Filter and page size for a list. */
+export interface InboxListOptions extends InboxFilter, PageOptions {
+  /** Default: all states. */
+  readonly state?: EventState | undefined;
+}
+
+/** One page of a list of events. */
+export interface InboxPage extends Page {
+  /** Newest first. A page may have fewer events than `limit`, or none, if the filter has a `user`. */
+  readonly events: readonly EventSummary[];
 }
 
 /** A state, without its value. */
@@ -133,41 +141,29 @@ export interface StateSummary extends Omit<StoredState, "value"> {
 }
 
 /** Filter and page size for a list of states. */
-export interface StateListOptions {
+export interface StateListOptions extends PageOptions {
   /** Prefix that the keys start with. */
   readonly prefix?: string | undefined;
-  /** States per page, 1 to 1,000. Default 50. */
-  readonly limit?: number | undefined;
-  /** The previous page's `next`. */
-  readonly after?: string | undefined;
 }
 
 /** One page of states. */
-export interface StatePage {
+export interface StatePage extends Page {
   /** Sorted by key. */
   readonly states: readonly StateSummary[];
-  /** Cursor of the next page. `undefined` on the last page. */
-  readonly next: string | undefined;
 }
 
 /** Filter and page size for a list of timers. */
-export interface TimerListOptions {
+export interface TimerListOptions extends PageOptions {
   /** Exact lane that the timers were set in. */
   readonly lane?: string | undefined;
   /** Exact name of the timers' handler. */
   readonly name?: string | undefined;
-  /** Timers per page, 1 to 1,000. Default 50. */
-  readonly limit?: number | undefined;
-  /** The previous page's `next`. */
-  readonly after?: string | undefined;
 }
 
 /** One page of timers. */
-export interface TimerPage {
+export interface TimerPage extends Page {
   /** Earliest due first. */
   readonly timers: readonly StoredTimer[];
-  /** Cursor of the next page. `undefined` on the last page. */
-  readonly next: string | undefined;
 }
 
 /** A cron job of a running bot. */

@@ -118,8 +118,10 @@ function carryOut(
         return 0;
       }
       const outcome = await decideAbout(inbox.admin, target, decision, json);
-      if (json) printJson(jsonOf(outcome));
-      else await printOutcome(outcome, target, decision.verb, inbox);
+      if (json) {
+        const { changed, skipped, left, errors } = outcome;
+        printJson({ changed, skipped: skipped + errors.length, ...(left > 0 ? { left } : {}) });
+      } else await printOutcome(outcome, target, decision.verb, inbox);
       return report(outcome);
     });
 }
@@ -178,10 +180,6 @@ async function decideByFilter(decide: () => Promise<InboxChange>): Promise<Outco
   } catch (error) {
     return { changed: 0, skipped: 0, left: 0, errors: [error] };
   }
-}
-
-function jsonOf({ changed, skipped, left, errors }: Outcome): object {
-  return { changed, skipped: skipped + errors.length, ...(left > 0 ? { left } : {}) };
 }
 
 async function printOutcome(

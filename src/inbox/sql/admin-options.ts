@@ -15,6 +15,7 @@ import type {
   InboxFilter,
   InboxListOptions,
   InboxRetryOptions,
+  PageOptions,
   StateListOptions,
   TimerListOptions,
 } from "../admin.ts";
@@ -37,7 +38,7 @@ const FILTER: OptionTable<InboxFilter> = {
 };
 
 /** Every number is a valid page size, because the store clamps it. */
-const PAGE: OptionTable<Pick<InboxListOptions, "limit" | "after">> = {
+const PAGE: OptionTable<PageOptions> = {
   limit: ANY_NUMBER,
   after: STRING,
 };
