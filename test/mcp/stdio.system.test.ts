@@ -3,15 +3,18 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { CLI } from "../faces/files.ts";
 import { startWithDownloads } from "../platform/uploads/start.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
+import { call, failureIn } from "./call.ts";
+import { connected } from "./connect.ts";
 import { calling, garbage, initialize } from "./hostile/raw.ts";
 
-/** Runs `service-bot mcp` as a process, to test its streams and how it ends. The inspector tests an official client. */
+/** Runs `service-bot mcp` as a process, to test its streams, how it ends, and the official client that starts it. */
 
 function environment(url: string, apiKey: string): Record<string, string> {
   return {
@@ -50,6 +53,22 @@ async function exitCode(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   return child.exitCode;
 }
+
+test.each(["legacy", "modern"] as const)("the official client starts it, %s", async (era) => {
+  const { platform } = await world({}, startWithDownloads);
+  const env = environment(platform.url, platform.apiKey);
+  const client = await connected(
+    new StdioClientTransport({
+      ...{ command: process.execPath, args: [CLI, "mcp"], env, stderr: "ignore" },
+    }),
+    era,
+  );
+  expect((await client.listTools()).tools).toHaveLength(13);
+  const { result } = await call(client, "service_get_me");
+  expect(result.structuredContent).toMatchObject({ username: "bot" });
+  const failed = failureIn(await call(client, "service_get_post", { postId: "p_99" }));
+  expect(failed).toMatchObject({ code: "NOT_FOUND", status: 404 });
+});
 
 test("standard output has nothing but the protocol, and standard error each write without its text", async () => {
   const { platform } = await world({}, startWithDownloads);
