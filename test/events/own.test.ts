@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   type AnyEvent,
+  copiedFields,
   cronEvent,
   defaultLane,
   isOwn,
@@ -63,8 +64,10 @@ describe("the event of a timer", () => {
   test.each(Object.entries(payloads))("has the place and the person of a %s", (type, payload) => {
     const setter = eventOf(type, payload);
     const event = timerOf(setter, undefined);
-    const { excerpt: _, ...place } = payload;
-    expect(event.payload).toMatchObject(place);
+    const fields = Object.entries(payload);
+    const place = fields.filter(([name]) => copiedFields.includes(name));
+    expect(event.payload).toMatchObject(Object.fromEntries(place));
+    expect(place.map(([name]) => name)).toContain(type === "dm.message" ? "from" : "actor");
     expect(event.payload).not.toHaveProperty("excerpt");
     expect(type === "follow" || defaultLane(event) === defaultLane(setter)).toBe(true);
   });

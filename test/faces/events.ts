@@ -17,7 +17,7 @@ export {
   textOf,
   textsOf,
 } from "../../src/events/parse.ts";
-export { eventTypes, isEventType, optionalFields } from "../../src/events/payload.ts";
+export { copiedFields, eventTypes, isEventType, optionalFields } from "../../src/events/payload.ts";
 export type {
   ActivityPayload,
   AnyEvent,
