@@ -57,7 +57,7 @@ export class Attempts {
       lane.event = run.event;
       if (claim.attempt > maxAttempts) throw crashed(claim, maxAttempts);
       const effects = await run.execute(this.#deadlinesOf(claim));
-      return { kind: "done", effects, skipped: run.skipped };
+      return { kind: "done", effects, skipped: run.handlers.skipped };
     } catch (error) {
       const outcome = decideOutcome(error, claim.attempt, this.#policyOf(claim));
       if (outcome.kind !== "dead" || run === undefined) return outcome;
@@ -73,7 +73,7 @@ export class Attempts {
     const { claim, abort } = lane;
     const { abortFor, scrub } = this.#options;
     try {
-      const boundary = run.boundary(dead.error);
+      const boundary = run.handlers.boundary(dead.error);
       if (boundary === undefined) return dead;
       // The bot stopped, or the lease was lost, while the observers ran.
       if (abort.aborted && abort.reason !== dead.error) {

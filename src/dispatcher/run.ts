@@ -59,9 +59,9 @@ export interface RunOptions {
 export class Run implements Job {
   readonly event: AnyEvent;
   readonly claim: Claim;
+  readonly handlers: HandlerRun;
   readonly #abort: Abort;
   readonly #options: RunOptions;
-  readonly #handlers: HandlerRun;
   #log: Logger | undefined;
   #steps: StepRunner | undefined;
   #effects: RunEffects | undefined;
@@ -74,20 +74,11 @@ export class Run implements Job {
     this.claim = claim;
     this.#abort = abort;
     this.#options = options;
-    this.#handlers = handler.begin(this);
+    this.handlers = handler.begin(this);
   }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
-  }
-
-  /** See {@link HandlerRun.boundary}. */
-  boundary(error: unknown): JobHandler | undefined {
-    return this.#handlers.boundary(error);
-  }
-
-  get skipped(): SkipReason | undefined {
-    return this.#handlers.skipped;
   }
 
   get log(): Logger {
@@ -147,17 +138,17 @@ export class Run implements Job {
   }
 
   async #runHandlers(deadlines: Deadlines): Promise<void> {
-    const preparation = this.#handlers.prepare();
+    const preparation = this.handlers.prepare();
     if (preparation !== undefined) await preparation;
     if (this.#abort.aborted) throw this.#abort.reason;
     deadlines.add(this.#abort);
-    await this.#handlers.run();
+    await this.handlers.run();
     if (this.#effects !== undefined) this.#collected = await this.#effects.collect();
   }
 
   /** Neither a slow nor a failing observer affects the event. */
   async #notifyObservers(error: unknown): Promise<void> {
-    const notified = this.#handlers.failed(error).then(() => true);
+    const notified = this.handlers.failed(error).then(() => true);
     if (!(await this.#inTime(notified, OBSERVER_TIMEOUT_MS))) {
       this.log.warn(
         { ms: OBSERVER_TIMEOUT_MS },

@@ -36,35 +36,17 @@ interface DueCheck {
  * Turns due cron ticks into inbox events. The next tick is not stored, because it is computed from the pattern. A
  * tick's id makes it the same event across instances and restarts.
  */
-export class DueMoments {
+export class DueMoments extends LookLoop {
   readonly #options: DueMomentsOptions;
-  readonly #loop: LookLoop;
-  /** Time of day of the last stored check, by name. */
+  /** Time of day of the last stored check, by name. The first check stores the positions of new cron jobs. */
   readonly #seenAt = new Map<string, number>();
 
   constructor(options: DueMomentsOptions) {
+    super(options);
     this.#options = options;
-    this.#loop = new LookLoop(options, () => this.#look());
   }
 
-  /** Resolves after the first check, which stores the positions of new cron jobs. */
-  start(): Promise<void> {
-    return this.#loop.start();
-  }
-
-  close(): void {
-    this.#loop.close();
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop();
-  }
-
-  settled(): Promise<void> {
-    return this.#loop.settled();
-  }
-
-  async #look(): Promise<number | undefined> {
+  protected override async look(): Promise<number | undefined> {
     const { inbox, crons, wall } = this.#options;
     const now = wall.now();
     const due = await Promise.all(crons.map((cron) => this.#dueOf(cron, now)));

@@ -16,37 +16,26 @@ const PAGE = 200;
 const HELD_MS = 50;
 
 /** Turns due timers into inbox events. */
-export class DueTimers {
+export class DueTimers extends LookLoop {
   readonly #options: DueTimersOptions;
-  readonly #loop: LookLoop;
   #unsubscribe: () => void = () => undefined;
 
   constructor(options: DueTimersOptions) {
+    super(options);
     this.#options = options;
-    this.#loop = new LookLoop(options, () => this.#fire());
   }
 
-  /** Resolves after the first check. */
-  async start(): Promise<void> {
-    this.#unsubscribe = this.#options.inbox.onTimersSet((inMs) => this.#loop.plan(inMs));
-    await this.#loop.start();
+  override async start(): Promise<void> {
+    this.#unsubscribe = this.#options.inbox.onTimersSet((inMs) => this.plan(inMs));
+    await super.start();
   }
 
-  close(): void {
+  override close(): void {
     this.#unsubscribe();
-    this.#loop.close();
+    super.close();
   }
 
-  async stop(): Promise<void> {
-    this.close();
-    await this.#loop.stop();
-  }
-
-  settled(): Promise<void> {
-    return this.#loop.settled();
-  }
-
-  async #fire(): Promise<number | undefined> {
+  protected override async look(): Promise<number | undefined> {
     const { inbox, log } = this.#options;
     const { fired, nextInMs } = await inbox.fireTimers(PAGE, timerEvent);
     if (fired > 0) log.debug({ timers: fired }, "timers are due");

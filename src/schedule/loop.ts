@@ -8,12 +8,6 @@ export interface LookLoopOptions {
 }
 
 /**
- * Processes due items. Resolves to the time in ms until the next item is due (0: now), or to `undefined` if no item is
- * planned.
- */
-export type Look = () => Promise<number | undefined>;
-
-/**
  * Maximum time between two checks, in ms. Another instance may have set a timer, or the machine's clock may have been
  * corrected.
  */
@@ -23,9 +17,8 @@ const LOOK_INTERVAL_MS = 15_000;
 const STORE_RETRY_MS = 1_000;
 
 /** Checks for due items, and sleeps until the next item is due. */
-export class LookLoop {
+export abstract class LookLoop {
   readonly #options: LookLoopOptions;
-  readonly #look: Look;
   readonly #wake: Wake;
   readonly #stopping = new AbortController();
   readonly #waiters = new Set<() => void>();
@@ -35,11 +28,16 @@ export class LookLoop {
   #isRunning = false;
   #isFailing = false;
 
-  constructor(options: LookLoopOptions, look: Look) {
+  constructor(options: LookLoopOptions) {
     this.#options = options;
-    this.#look = look;
     this.#wake = new Wake(options.clock);
   }
+
+  /**
+   * Processes due items. Resolves to the time in ms until the next item is due (0: now), or to `undefined` if no item
+   * is planned.
+   */
+  protected abstract look(): Promise<number | undefined>;
 
   /** Resolves after the first check, even if it failed. */
   async start(): Promise<void> {
@@ -109,7 +107,7 @@ export class LookLoop {
 
   async #lookOnce(): Promise<number | undefined> {
     try {
-      const inMs = await this.#look();
+      const inMs = await this.look();
       this.#isFailing = false;
       return inMs;
     } catch (err) {

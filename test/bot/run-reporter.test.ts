@@ -35,11 +35,22 @@ async function runAnswering(
   return { url: (await listenUntilEnd(server)).url, bodies };
 }
 
-function reporterFor(baseUrl: string): RunReporter {
-  const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(undefined) });
-  if (reporter === undefined) throw new Error(`${baseUrl} is not on this machine`);
+type Answer = (init: RequestInit) => Response | Promise<Response>;
+
+const accepted = () => Response.json({ accepted: 0 });
+
+/** Starts a reporter whose requests get these responses, and records their bodies. */
+function reporting(answer: Answer = accepted, url?: string) {
+  const bodies: string[] = [];
+  const send = transportOf(async (_url, init) => {
+    bodies.push(String(init.body));
+    return await answer(init);
+  });
+  const reporter = RunReporter.for(bot, { baseUrl: "http://127.0.0.1:1", apiKey: "key", send });
+  if (reporter === undefined) throw new Error("the platform is on this machine");
   onTestFinished(() => reporter.close());
-  return reporter;
+  reporter.start(url);
+  return { bodies, reporter, runs: () => bodies.map((body) => JSON.parse(body).runs) };
 }
 
 describe("a bot on the local platform", () => {
@@ -137,10 +148,11 @@ describe("another platform", () => {
     [200, "<html>"],
   ])("that responds %i %s gets one request, before any run", async (status, body) => {
     const { url, bodies } = await runAnswering(status, body);
-    const reporter = reporterFor(url);
-    reporter.start();
+    const send = transportOf(undefined);
+    const reporter = RunReporter.for(bot, { baseUrl: url, apiKey: "key", send });
+    reporter?.start();
     publishRun();
-    await reporter.close();
+    await reporter?.close();
     publishRun();
     expect(bodies).toEqual(['{"runs":[]}']);
   });
@@ -150,96 +162,60 @@ describe("another platform", () => {
     [200, { ok: true }],
   ])("that answers %i %j later on gets no further report", async (status, body) => {
     let isLocal = true;
-    const bodies: string[] = [];
-    const answer = (_url: string, init: RequestInit): Promise<Response> => {
-      bodies.push(String(init.body));
-      return Promise.resolve(
-        isLocal ? Response.json({ accepted: 0 }) : Response.json(body, { status }),
-      );
-    };
-    const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(answer) });
-    reporter?.start();
+    const { bodies } = reporting(() => (isLocal ? accepted() : Response.json(body, { status })));
     await new Promise(setImmediate);
     isLocal = false;
     for (let run = 0; run < 3; run += 1) {
       publishRun();
       await new Promise(setImmediate);
     }
-    await reporter?.close();
     expect(bodies).toHaveLength(2);
   });
 
   test("that is not ready at first gets a request with the next run", async () => {
     const statuses = [502, 200, 200];
-    const bodies: string[] = [];
-    const answer = (_url: string, init: RequestInit): Promise<Response> => {
-      bodies.push(String(init.body));
-      return Promise.resolve(Response.json({ accepted: 0 }, { status: statuses.shift() ?? 500 }));
-    };
-    const reporter = RunReporter.for(bot, {
-      baseUrl: "http://127.0.0.1:1",
-      apiKey: "key",
-      send: transportOf(answer),
-    });
-    reporter?.start();
+    const { runs, reporter } = reporting(() =>
+      Response.json({ accepted: 0 }, { status: statuses.shift() ?? 500 }),
+    );
     await new Promise(setImmediate);
     publishRun();
-    await reporter?.close();
-    expect(bodies.map((body) => JSON.parse(body).runs)).toMatchObject([
-      ...[[], [], [{ eventId: "evt_1" }]],
-    ]);
+    await reporter.close();
+    expect(runs()).toMatchObject([[], [], [{ eventId: "evt_1" }]]);
   });
 
   test("gets the report of a run that ends while the sender finishes, at whichever moment", async () => {
     for (let moment = 0; moment < 100; moment += 1) {
-      const bodies: string[] = [];
-      const answer = (_url: string, init: RequestInit): Promise<Response> => {
-        bodies.push(String(init.body));
-        return Promise.resolve(Response.json({ accepted: 0 }));
-      };
-      const options = { baseUrl: "http://127.0.0.1:1", apiKey: "key", send: transportOf(answer) };
-      const reporter = RunReporter.for(bot, options);
-      reporter?.start();
+      const { bodies, reporter } = reporting();
       for (let turn = 0; turn < moment; turn += 1) await Promise.resolve();
       publishRun();
-      await reporter?.close();
+      await reporter.close();
       expect(bodies, `after ${moment} microtasks`).toHaveLength(2);
     }
   });
 
   test("that is unavailable is harmless, and gets the report later", async () => {
-    const bodies: string[] = [];
     let isThere = false;
-    const answer = (_url: string, init: RequestInit): Promise<Response> => {
-      if (!isThere) return Promise.reject(new TypeError("fetch failed"));
-      bodies.push(String(init.body));
-      return Promise.resolve(Response.json({ accepted: 0 }));
-    };
-    const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(answer) });
-    reporter?.start();
+    const { runs, reporter } = reporting(() =>
+      isThere ? accepted() : Promise.reject(new TypeError("fetch failed")),
+    );
     await new Promise(setImmediate);
     isThere = true;
     publishRun();
-    await reporter?.close();
-    expect(bodies.map((body) => JSON.parse(body).runs)).toMatchObject([[], [{ eventId: "evt_1" }]]);
+    await reporter.close();
+    expect(runs()).toMatchObject([[], [], [{ eventId: "evt_1" }]]);
   });
 
   test("gets another announcement without a run, because it may have restarted", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const bodies: string[] = [];
-    const answer = (_url: string, init: RequestInit): Promise<Response> => {
-      bodies.push(String(init.body));
-      if (bodies.length === 2) return Promise.reject(new TypeError("fetch failed"));
-      return Promise.resolve(Response.json({ accepted: 0 }));
+    let requests = 0;
+    const answer = () => {
+      requests += 1;
+      return requests === 2 ? Promise.reject(new TypeError("fetch failed")) : accepted();
     };
-    const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(answer) });
-    reporter?.start("http://0.0.0.0:3000");
+    const { bodies, reporter } = reporting(answer, "http://0.0.0.0:3000");
     await vi.advanceTimersByTimeAsync(60_000);
-    await reporter?.close();
+    await reporter.close();
     expect(bodies.length).toBeGreaterThan(2);
     const announced = '{"runs":[],"url":"http://127.0.0.1:3000"}';
     expect(new Set(bodies)).toEqual(new Set([announced]));
@@ -250,17 +226,16 @@ describe("another platform", () => {
 
   test("that never answers does not hold up the stop", { timeout: 5_000 }, async () => {
     let aborted = false;
-    const answer = (_url: string, { signal }: RequestInit): Promise<Response> =>
-      new Promise((_resolve, reject) => {
-        signal?.addEventListener("abort", () => {
-          aborted = true;
-          reject(new Error("aborted"));
-        });
-      });
-    const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", send: transportOf(answer) });
-    reporter?.start();
-    await reporter?.close();
+    const { reporter } = reporting(
+      ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => {
+            aborted = true;
+            reject(new Error("aborted"));
+          });
+        }),
+    );
+    await reporter.close();
     expect(aborted).toBe(true);
   });
 });
