@@ -77,38 +77,66 @@ describe("the text of a message", () => {
     expect(seen.paths).toEqual(["/dm/conversations/c_1/messages"]);
   });
 
-  test("is the one that begins with the excerpt, and none of the bot's own or of others", async () => {
-    const messages = [
-      { id: "m_5", text: "hello too", author: "bot" },
-      { id: "m_4", text: "hello there", author: "bob" },
-      { id: "m_3", text: "something else" },
-      { id: "m_2", text: "hello\n there", at: -5 },
-    ];
-    const seen = await read("dm.message", { excerpt: "hello th..." }, clientWith([messages]));
-    expect(seen.id).toBe("m_2");
-  });
-
-  test("of several with one beginning is the nearest in time", async () => {
-    const messages = [
-      { id: "m_3", text: "hello 3", at: 60_000 },
-      { id: "m_2", text: "hello 2", at: -20 },
-      { id: "m_1", text: "hello 1", at: -60_000 },
-    ];
-    const seen = await read("dm.message", { excerpt: "hello" }, clientWith([messages]));
-    expect(seen.id).toBe("m_2");
-  });
-
-  test("is empty for a deleted message, even if an older one begins the same", async () => {
-    const messages = [
-      { id: "m_2", text: "", at: -1 },
-      { id: "m_1", text: "hello again", at: -3_600_000 },
-    ];
-    expect(await read("dm.message", { excerpt: "hello" }, clientWith([messages]))).toMatchObject({
-      text: "",
-      id: "m_2",
-    });
-    const gone = await read("dm.message", { excerpt: "hello" }, clientWith([[]]));
-    expect(gone).toMatchObject({ text: "", id: undefined });
+  test.each<[string, string, readonly Shown[], string | undefined]>([
+    [
+      "begins with the excerpt, and is neither the bot's own nor of others",
+      "hello th...",
+      [
+        { id: "m_5", text: "hello too", author: "bot" },
+        { id: "m_4", text: "hello there", author: "bob" },
+        { id: "m_3", text: "something else" },
+        { id: "m_2", text: "hello\n there", at: -5 },
+      ],
+      "m_2",
+    ],
+    [
+      "is the nearest in time of several with one beginning",
+      "hello",
+      [
+        { id: "m_3", text: "hello 3", at: 60_000 },
+        { id: "m_2", text: "hello 2", at: -20 },
+        { id: "m_1", text: "hello 1", at: -60_000 },
+      ],
+      "m_2",
+    ],
+    [
+      "is empty for a deleted message, even if an older one begins the same",
+      "hello",
+      [
+        { id: "m_2", text: "", at: -1 },
+        { id: "m_1", text: "hello again", at: -3_600_000 },
+      ],
+      "m_2",
+    ],
+    ["is empty if there is no message", "hello", [], undefined],
+    [
+      "is empty for images alone, even if other messages follow",
+      "",
+      [
+        { id: "m_2", text: "next" },
+        { id: "m_1", text: "", at: -20 },
+      ],
+      "m_1",
+    ],
+    [
+      "is none that begins the same, and was written at another time",
+      "hello",
+      [{ id: "m_1", text: "hello again", at: -60_001 }],
+      undefined,
+    ],
+    [
+      "is the nearest of the author's if the platform has rewritten the excerpt",
+      "hello",
+      [
+        { id: "m_2", text: "**hello**", at: -10 },
+        { id: "m_1", text: "before", at: -9_000 },
+      ],
+      "m_2",
+    ],
+  ])("%s", async (_name, excerpt, messages, id) => {
+    const seen = await read("dm.message", { excerpt }, clientWith([messages]));
+    const text = messages.find((message) => message.id === id)?.text ?? "";
+    expect([seen.id, seen.text]).toEqual([id, text]);
   });
 
   test("is found further back, on pages that end before the event", async () => {
@@ -137,30 +165,6 @@ describe("the text of a message", () => {
         expect([first.id, second.id]).toEqual(["m_1", "m_2"]);
       }
     }
-  });
-
-  test("is empty for images alone, even if other messages follow", async () => {
-    const messages = [
-      { id: "m_2", text: "next" },
-      { id: "m_1", text: "", at: -20 },
-    ];
-    const seen = await read("dm.message", { excerpt: "" }, clientWith([messages]));
-    expect([seen.id, seen.text]).toEqual(["m_1", ""]);
-  });
-
-  test("is none that begins the same, and was written at another time", async () => {
-    const messages = [{ id: "m_1", text: "hello again", at: -60_001 }];
-    const seen = await read("dm.message", { excerpt: "hello" }, clientWith([messages]));
-    expect([seen.id, seen.text]).toEqual([undefined, ""]);
-  });
-
-  test("whose excerpt the platform has rewritten is the nearest of the author's", async () => {
-    const messages = [
-      { id: "m_2", text: "**hello**", at: -10 },
-      { id: "m_1", text: "before", at: -9_000 },
-    ];
-    const seen = await read("dm.message", { excerpt: "hello" }, clientWith([messages]));
-    expect(seen.id).toBe("m_2");
   });
 });
 
