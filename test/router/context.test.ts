@@ -1,11 +1,17 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { payloads } from "../events/samples.ts";
-import { Client, type Fetch, type Message, type Sent } from "../faces/client.ts";
+import type { Client, Fetch, Message, Sent } from "../faces/client.ts";
 import { systemClock } from "../faces/core.ts";
 import { type AnyEvent, eventTypes } from "../faces/events.ts";
 import { type Context, type Handler, Router, type WriteResult } from "../faces/router.ts";
 import { requestPlace } from "../faces/steps.ts";
 import { contextFor, fakeClient, fakePlatform, jobFor, run } from "./support.ts";
+
+function scene(type: string) {
+  const { client, platform } = fakeClient();
+  const job = jobFor(type);
+  return { client, platform, job, ctx: contextFor(job, client) };
+}
 
 describe("the context has the type of the event", () => {
   test("where the type is not known beforehand, it is any event", () => {
@@ -18,8 +24,7 @@ describe("the context has the type of the event", () => {
   });
 
   test("a step gives what its function gives", async () => {
-    const { client } = fakeClient();
-    const ctx = contextFor(jobFor("follow"), client);
+    const { ctx } = scene("follow");
     const size = ctx.step("size", () => 5);
     expectTypeOf(size).toEqualTypeOf<Promise<number>>();
     const name = ctx.step("name", async () => "ada");
@@ -124,9 +129,7 @@ describe("reply goes where the event came from", () => {
 
 describe("a reply is a step", () => {
   test("two replies are two steps, in the order of the calls, also with one text", async () => {
-    const { client, platform } = fakeClient();
-    const job = jobFor("dm.message");
-    const ctx = contextFor(job, client);
+    const { client, platform, job, ctx } = scene("dm.message");
     await Promise.all([ctx.reply("same"), ctx.reply("same")]);
     await ctx.reply({ text: "other" });
     const names = job.steps.ran.map(({ name }) => name);
@@ -142,9 +145,7 @@ describe("a reply is a step", () => {
   });
 
   test("its request is what is about to be sent", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("dm.message");
-    const ctx = contextFor(job, client);
+    const { client, job, ctx } = scene("dm.message");
     await ctx.reply("plain");
     const upload = async () => (await client.upload({ url: "https://example.com/a.png" })).key;
     const [one, two, three] = [await upload(), await upload(), await upload()];
@@ -165,10 +166,7 @@ describe("a reply is a step", () => {
     const platform = fakePlatform(() => now);
     const asked: string[] = [];
     const clock = { ...systemClock, now: () => now - 60_000 };
-    const client = new Client({
-      retries: 0,
-      baseUrl: "http://platform.test",
-      apiKey: "key",
+    const { client } = fakeClient({
       clock,
       fetch: async (url, init) => {
         asked.push(new URL(url).pathname);
@@ -196,21 +194,15 @@ describe("a reply is a step", () => {
       response.headers.delete("date");
       return response;
     };
-    const client = new Client({
-      retries: 0,
-      baseUrl: "http://platform.test",
-      apiKey: "key",
-      fetch,
-    });
+    const { client } = fakeClient({ fetch });
     for (const text of ["one", "two"]) await contextFor(jobFor("dm.message"), client).reply(text);
     expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
     expect(platform.sent).toHaveLength(2);
   });
 
   test("it hands out what the platform answered, and its id as the reference", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("dm.message");
-    const sent = await contextFor(job, client).reply("hello");
+    const { job, ctx } = scene("dm.message");
+    const sent = await ctx.reply("hello");
     expect(sent).toMatchObject({ id: expect.stringMatching(/^m_/), conversationId: "c_1" });
     const [step] = job.steps.ran;
     const { result, ref } = (await step?.run()) ?? {};
@@ -218,9 +210,8 @@ describe("a reply is a step", () => {
   });
 
   test("it is not to be repeated blindly, can be looked for, and settles after the client's deadline", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("dm.message");
-    await contextFor(job, client).reply("hello");
+    const { client, job, ctx } = scene("dm.message");
+    await ctx.reply("hello");
     const [step] = job.steps.ran;
     expect(step?.repeatable).toBe(false);
     expect(step?.search?.find).toBeTypeOf("function");
@@ -230,10 +221,9 @@ describe("a reply is a step", () => {
   });
 
   test("with images it settles after their uploads, both of which may be made twice", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("dm.message");
+    const { client, job, ctx } = scene("dm.message");
     const { key } = await client.upload({ url: "https://example.com/a.png" });
-    await contextFor(job, client).reply({ images: [{ key }] });
+    await ctx.reply({ images: [{ key }] });
     expect(job.steps.ran[0]?.search?.inFlightMs).toBeGreaterThan(4 * client.longestCallMs);
   });
 
@@ -268,12 +258,7 @@ describe("a reply is a step", () => {
       if (init.method === "POST") signals.push(init.signal?.aborted);
       return platform.fetch(url, init);
     };
-    const client = new Client({
-      retries: 0,
-      baseUrl: "http://platform.test",
-      apiKey: "key",
-      fetch,
-    });
+    const { client } = fakeClient({ fetch });
     const job = jobFor("dm.message", {}, { signal: AbortSignal.abort(reason) });
     await expect(contextFor(job, client).reply("hello")).rejects.toBe(reason);
     await contextFor(jobFor("dm.message"), client).reply("hello");
@@ -283,9 +268,7 @@ describe("a reply is a step", () => {
 
 describe("comment, post and upload are steps", () => {
   test("each kind has its own numbers, and records its request", async () => {
-    const { client, platform } = fakeClient();
-    const job = jobFor("follow");
-    const ctx = contextFor(job, client);
+    const { platform, job, ctx } = scene("follow");
     const { key } = await ctx.upload({ url: "https://example.com/a.png" });
     await ctx.post({ text: "news", imageKeys: [key] });
     await ctx.comment("p_1", "one");
@@ -304,9 +287,8 @@ describe("comment, post and upload are steps", () => {
   });
 
   test("an upload is repeated rather than looked for, and its result is good for less than an hour", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("follow");
-    await contextFor(job, client).upload({ url: "https://example.com/a.png" });
+    const { job, ctx } = scene("follow");
+    await ctx.upload({ url: "https://example.com/a.png" });
     const [step] = job.steps.ran;
     expect(step).toMatchObject({ repeatable: true });
     expect(step?.search).toBeUndefined();
@@ -314,9 +296,7 @@ describe("comment, post and upload are steps", () => {
   });
 
   test("one at a time is looked for or sent in a conversation or on a post", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("dm.message");
-    const ctx = contextFor(job, client);
+    const { job, ctx } = scene("dm.message");
     await ctx.reply("hello");
     await ctx.comment("p_1", "hello");
     await ctx.post("hello");
@@ -343,9 +323,7 @@ describe("comment, post and upload are steps", () => {
 
 describe("step", () => {
   test("runs through the step runner, under a name of its own kind", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("dm.message");
-    const ctx = contextFor(job, client);
+    const { job, ctx } = scene("dm.message");
     expect(await ctx.step("reply/1", () => ({ a: 1 }))).toEqual({ a: 1 });
     await ctx.reply("hello");
     const [own, reply] = job.steps.ran;
@@ -353,9 +331,7 @@ describe("step", () => {
   });
 
   test("is not repeatable and cannot be looked for, unless it says so", async () => {
-    const { client } = fakeClient();
-    const job = jobFor("follow");
-    const ctx = contextFor(job, client);
+    const { job, ctx } = scene("follow");
     await ctx.step("once", () => undefined);
     await ctx.step("again", () => undefined, { repeatable: true });
     expect(job.steps.ran.map(({ repeatable }) => repeatable)).toEqual([false, true]);
@@ -365,8 +341,7 @@ describe("step", () => {
 
 describe("messages", () => {
   test("reads the conversation of the event, newest first", async () => {
-    const { client } = fakeClient();
-    const ctx = contextFor(jobFor("dm.message"), client);
+    const { ctx } = scene("dm.message");
     await ctx.reply("one");
     await ctx.reply("two");
     const { excerpt } = payloads["dm.message"];

@@ -225,18 +225,22 @@ describe("use", () => {
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
-  test("a next that is not awaited is waited for, and its failure ends the run", async () => {
+  test.each([
+    ["a next that is not awaited is waited for, and its failure ends the run", undefined, true],
+    ["a middleware that fails lets the handler end that it has begun", new Error("no"), false],
+  ])("%s", async (_name, ofMiddleware, doesHandlerFail) => {
     const router = new Router();
     const gate = Promise.withResolvers<void>();
-    const error = new Error("cannot");
+    const ofHandler = new Error("cannot");
     const order: string[] = [];
     router.use((_ctx, next) => {
       void next();
+      if (ofMiddleware !== undefined) throw ofMiddleware;
     });
     router.on("follow", async () => {
       await gate.promise;
       order.push("handler");
-      throw error;
+      if (doesHandlerFail) throw ofHandler;
     });
     const running = thrownBy(() => run(router, jobFor("follow"), client)).finally(() =>
       order.push("run"),
@@ -244,7 +248,7 @@ describe("use", () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(order).toEqual([]);
     gate.resolve();
-    expect(await running).toBe(error);
+    expect(await running).toBe(ofMiddleware ?? ofHandler);
     expect(order).toEqual(["handler", "run"]);
   });
 
@@ -257,29 +261,6 @@ describe("use", () => {
     expect(await thrownBy(() => run(router, jobFor("follow"), client))).toMatchObject({
       code: "NEXT_CALLED_TWICE",
     });
-  });
-
-  test("a middleware that fails lets the handler end that it has begun", async () => {
-    const router = new Router();
-    const gate = Promise.withResolvers<void>();
-    const error = new Error("not today");
-    const order: string[] = [];
-    router.use((_ctx, next) => {
-      void next();
-      throw error;
-    });
-    router.on("follow", async () => {
-      await gate.promise;
-      order.push("handler");
-    });
-    const running = thrownBy(() => run(router, jobFor("follow"), client)).finally(() =>
-      order.push("run"),
-    );
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(order).toEqual([]);
-    gate.resolve();
-    expect(await running).toBe(error);
-    expect(order).toEqual(["handler", "run"]);
   });
 
   test("next once for each event is not twice", async () => {
