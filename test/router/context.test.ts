@@ -337,6 +337,16 @@ describe("step", () => {
     expect(job.steps.ran.map(({ repeatable }) => repeatable)).toEqual([false, true]);
     expect(job.steps.ran.map(({ search }) => search)).toEqual([undefined, undefined]);
   });
+
+  test("what its function throws comes out", async () => {
+    const { ctx } = scene("follow");
+    const error = new Error("cannot");
+    const fail = () => {
+      throw error;
+    };
+    await expect(ctx.step("sync", fail)).rejects.toBe(error);
+    await expect(ctx.step("async", async () => fail())).rejects.toBe(error);
+  });
 });
 
 describe("messages", () => {
