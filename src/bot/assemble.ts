@@ -69,12 +69,17 @@ interface Common extends Setup {
   readonly observers: Observers;
   readonly inbox: Inbox;
   readonly scrub: (text: string) => string;
+  /** Time of day. Signatures, dates and cron jobs need it, and the steady clock does not follow it. */
+  readonly wall: Clock;
+  readonly laneOf: LaneOf;
+  /** In ms. */
+  readonly leaseMs: number;
 }
 
 /** Wires the components together without starting any of them. */
 export async function assemble(setup: Setup): Promise<Parts> {
   const { bot, config, options } = setup;
-  const { random = Math.random } = options;
+  const { random = Math.random, clock: wall = systemClock, leaseMs = defaults.leaseMs } = options;
   const secrets = secretsIn(config);
   const log = withBotName(
     options.logger ?? createLogger({ level: config.logLevel, secrets }),
@@ -86,7 +91,18 @@ export async function assemble(setup: Setup): Promise<Parts> {
     const inbox = await openInbox(setup, log);
     try {
       const scrub = secretScrubber(secrets);
-      return await wire({ ...setup, log, random, observers, inbox, scrub });
+      const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
+      return await wire({
+        ...setup,
+        log,
+        random,
+        observers,
+        inbox,
+        scrub,
+        wall,
+        laneOf,
+        leaseMs,
+      });
     } catch (error) {
       await inbox.close().catch((err: unknown) => log.error({ err }, "could not close the inbox"));
       throw error;
@@ -109,17 +125,14 @@ function withBotName(log: Logger, { name }: BotOptions): Logger {
 }
 
 async function wire(common: Common): Promise<Parts> {
-  const { bot, config, options, routes, clock, client, log, observers, inbox } = common;
+  const { bot, config, options, routes, client, log, observers, inbox } = common;
+  const { clock, wall, laneOf, leaseMs } = common;
   const { shared } = inbox;
-  const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
-  const { leaseMs = defaults.leaseMs } = options;
   // Half the lane lease, so that another instance starts reading the event log before it takes over a dead instance's
   // lanes.
   const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs: leaseMs / 2 });
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
-  const poller = await createPoller(common, { client, laneOf, peers, restore });
-  // Signatures, dates and cron jobs need the actual time of day, which the steady clock does not follow.
-  const wall = options.clock ?? systemClock;
+  const poller = await createPoller(common, { peers, restore });
   const handler = new Handlers({
     routes,
     client,
@@ -128,9 +141,9 @@ async function wire(common: Common): Promise<Parts> {
     loopGuard: options.loopGuard,
     state: options.state,
   });
-  const dispatcher = createDispatcher(common, { restore, wall, handler, leaseMs });
+  const dispatcher = createDispatcher(common, { restore, handler });
   const schedule = new Schedule({ inbox, clock, wall, log, routes });
-  const receiver = createReceiver(common, { laneOf, wall, poller });
+  const receiver = createReceiver(common, poller);
   const lastDeliveryAt = () => receiver.history.lastDeliveryAt;
   const lastDelivery = await LastDelivery.open({ inbox, clock, log, lastDeliveryAt });
   const membership = shared && createMembership(common, { shared, lastDeliveryAt });
@@ -154,14 +167,15 @@ async function wire(common: Common): Promise<Parts> {
   observers.watch({ ...status, isStarted: common.isStarted, dispatcher });
   const webhook = config.delivery === "polling" ? undefined : receiver;
   const health = createHealth(config, status, { log, inbox: inbox.admin, schedule });
-  const endpoints = { webhook, health, receiver };
-  const sources = { poller, schedule };
   return {
-    ...endpoints,
-    ...sources,
+    webhook,
+    health,
+    receiver,
     log,
     observers,
     inbox,
+    poller,
+    schedule,
     dispatcher,
     restore,
     membership,
@@ -221,15 +235,13 @@ export function createClient({
 }
 
 interface PollerParts {
-  readonly client: Client;
-  readonly laneOf: LaneOf;
   readonly peers: SharedPeers | undefined;
   readonly restore: RestoreWindow | undefined;
 }
 
 async function createPoller(
-  { bot, config, options, clock, log, random, inbox }: Common,
-  { client, laneOf, peers, restore }: PollerParts,
+  { bot, config, options, clock, client, log, random, inbox, laneOf }: Common,
+  { peers, restore }: PollerParts,
 ): Promise<Poller | undefined> {
   const { delivery } = config;
   if (delivery === "webhook") return undefined;
@@ -253,7 +265,7 @@ async function createPoller(
 
 function createDispatcher(
   common: Common,
-  parts: Pick<DispatcherOptions, "restore" | "wall" | "handler" | "leaseMs">,
+  parts: Pick<DispatcherOptions, "restore" | "handler">,
 ): Dispatcher {
   const { config, options, routes } = common;
   return new Dispatcher({
@@ -277,8 +289,8 @@ function createMembership(
 }
 
 function createReceiver(
-  { bot, config, clock, log, inbox }: Common,
-  { laneOf, wall, poller }: Pick<PollerParts, "laneOf"> & Pick<Parts, "poller"> & { wall: Clock },
+  { bot, config, clock, wall, log, inbox, laneOf }: Common,
+  poller: Poller | undefined,
 ): Receiver {
   return new Receiver({
     bot,
