@@ -14,6 +14,7 @@ import { attachInbox, CopySource, openFile, SqliteInbox } from "../../faces/inbo
 import { ManualClock } from "../../faces/testing.ts";
 import { first } from "../../support/first.ts";
 import { message } from "../../support/inbox-events.ts";
+import { listening } from "../../support/postgres/listening.ts";
 import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
 import { openSqlite } from "../../support/sqlite.ts";
@@ -266,6 +267,7 @@ describe("a copy is refused", () => {
   test("where a bot runs, which goes on, and so does the one of the file", async () => {
     await fillInbox(file);
     await openAt(place);
+    await listening(place, 1);
     const before = rowsOf(file);
     await expect(copy()).rejects.toMatchObject({ code: "INBOX_IN_USE" });
     expect(rowsOf(file)).toEqual(before);
