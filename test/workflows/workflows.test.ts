@@ -17,7 +17,7 @@ interface Job {
 }
 
 interface Workflow {
-  readonly on: object;
+  readonly on: unknown;
   readonly permissions: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, Job>>;
 }
@@ -48,7 +48,8 @@ describe.each(workflows)("$path", ({ content }) => {
 
   test("pins each action to a commit, with its version", () => {
     const actions = actionsIn(content);
-    expect(actions.length).toBeGreaterThan(1);
+    const steps = Object.values(jobs).flatMap((job) => job.steps ?? []);
+    expect(actions).toHaveLength(steps.filter(({ uses = "./" }) => !uses.startsWith("./")).length);
     for (const use of actions) expect(use).toMatch(/^\S+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
@@ -57,7 +58,7 @@ describe.each(workflows)("$path", ({ content }) => {
     const rest = rights.flatMap(Object.entries).filter(([name]) => !PUBLISHING.includes(name));
     for (const [name, right] of rest) expect([name, right]).toEqual(["contents", "read"]);
     if (proposing !== undefined) expect(proposing.permissions).toEqual(PROPOSING.rights);
-    expect(Object.keys(on)).not.toContain("pull_request_target");
+    expect(JSON.stringify(on)).not.toContain("pull_request_target");
   });
 
   test("lets a job publish only if it is approved and runs no third-party code", () => {
