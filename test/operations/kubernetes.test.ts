@@ -68,7 +68,10 @@ test.each(workloads)("%s leads only deliveries to the bot, from the ingress cont
     spec: { rules: [{ http: { paths: [path] } }] },
   });
   expect(manifest.find("NetworkPolicy")).toMatchObject({
-    spec: { podSelector: { matchLabels: labels }, ingress: [{ ports: [{ port: "http" }] }] },
+    spec: {
+      podSelector: { matchLabels: labels },
+      ingress: [{ from: [expect.anything()], ports: [{ port: "http" }] }],
+    },
   });
 });
 
