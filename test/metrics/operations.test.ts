@@ -96,4 +96,16 @@ describe("the alerts", () => {
       expect(text).toMatch(/^- More: \[/m);
     },
   );
+
+  test.each([
+    ["ServiceBotClockWrong", ["timedatectl", "service-bot doctor"]],
+    ["ServiceBotStoreFailing", ["df -h", "service-bot doctor"]],
+    ["ServiceBotPlatformDown", ["service-bot doctor"]],
+    ["ServiceBotPolling", ["modeReason", "service-bot doctor --webhook", "portal"]],
+    ["ServiceBotTokenRefused", ["SERVICE_API_KEY", "service-bot doctor", "service-bot inbox list"]],
+    ["ServiceBotDeadLetters", ["list", "show", "retry", "discard"].map((w) => `inbox ${w}`)],
+  ])("the section of %s names what helps at night", (alert, words) => {
+    const section = sections.find(({ name }) => name === alert)?.text.replaceAll(/\s+/g, " ");
+    for (const word of words) expect(section).toContain(word);
+  });
 });
