@@ -39,7 +39,10 @@ beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), "package e2e "));
   const { dir } = await scaffoldedBot(parent, "bot", ["--template", "starter", "--no-git"]);
   const [oldest = ""] = await commandsOf("node22", "npm");
-  bot = new InstalledBot(dir, join(oldest, "node"));
+  // A bot contains all that it needs, so its folder can be moved.
+  const moved = join(parent, "moved");
+  await rename(dir, moved);
+  bot = new InstalledBot(moved, join(oldest, "node"));
 }, 2 * SCAFFOLD_TIMEOUT_MS);
 
 afterAll(() => rm(parent, { recursive: true, force: true }));
