@@ -213,9 +213,13 @@ describe("redirects", () => {
     },
   );
 
-  test("a POST is not repeated at the target either", async () => {
+  test.each([
+    ["", {}],
+    [", nor by a custom fetch", { fetch }],
+  ])("a POST is not repeated at the target either%s", async (_name, options) => {
     const target = await serve(json(201, {}));
-    const { client } = await serve(json(307, {}, { location: `${target.url}/elsewhere` }));
+    const headers = { location: `${target.url}/elsewhere` };
+    const { client } = await serve(json(307, {}, headers), options);
     expect(await rejection(client.dms.send("c_1", { text: "hi" }))).toMatchObject({
       code: "API_REDIRECT",
     });

@@ -85,7 +85,13 @@ test("a bot on PostgreSQL logs in with the password from .env, as a role that is
   // The server reads the password from a variable, and the bot through env_file.
   expect(parseEnv(read(".env"))["PGPASSWORD"]).toMatch(/^[0-9a-f]{32,}$/);
   expect(bot?.env_file).toBe(".env");
-  expect(Object.keys(postgres?.environment ?? {})).toEqual(["POSTGRES_PASSWORD"]);
+  // Without the variable, Compose must stop instead of starting a server without a password.
+  expect(postgres?.environment).toEqual({
+    POSTGRES_PASSWORD: expect.stringMatching(/^\$\{PGPASSWORD:\?/),
+  });
+  expect(postgres?.volumes).toContain(
+    "./postgres-init.sql:/docker-entrypoint-initdb.d/postgres-init.sql:ro",
+  );
   const init = read("postgres-init.sql");
   expect(init).toContain("CREATE ROLE bot LOGIN PASSWORD :'password';");
   expect(init).toContain("ALTER ROLE postgres PASSWORD NULL;");

@@ -168,6 +168,7 @@ export const batches: readonly Row[] = [
   ["the same nonsense twice", events("nonsense", "nonsense"), "200 1 new, 1 known"],
   ["ten thousand empty elements", eventsIn(Array(10_000).fill([[]])), "200 1 new, 9999 known"],
   ["340,000 empty events", eventsIn(Array(340_000).fill({})), "413 BODY_TOO_COMPLEX"],
+  ["20,000 numbers as events", eventsIn(Array(20_000).fill(0)), "413 BODY_TOO_COMPLEX"],
   ["one id twice", events(follow("d1"), follow("d1")), "200 1 new, 1 known"],
   ["one id with two contents", events(follow("d2"), { id: "d2" }), "200 1 new, 1 known"],
   ...[7, null, true, {}, ["id"], "", undefined].map(

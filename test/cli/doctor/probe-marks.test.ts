@@ -51,14 +51,15 @@ async function doctorsFinding(env: Record<string, string>): Promise<string | und
 const counted = /^service_bot_deliveries_total\{.*SIGNATURE_(?:MISMATCH|STALE).*\} [1-9]/m;
 
 describe("a doctor with the bot's secret", () => {
-  test("adds no refused delivery to the metrics, and no warning to the log", async () => {
-    const { env, refusals, lines, metrics } = await watchedBot();
+  test("adds no refused delivery to the metrics and the status, and no warning to the log", async () => {
+    const { bot, env, refusals, lines, metrics } = await watchedBot();
     expect(await doctorsFinding(env)).toBe("ok");
     expect(refusals).toEqual([
       { status: 401, code: "SIGNATURE_MISMATCH", isProbe: true },
       { status: 400, code: "SIGNATURE_STALE", isProbe: true },
     ]);
     expect(await metrics()).not.toMatch(counted);
+    expect((await bot.status()).webhook).toMatchObject({ refused: 0 });
     const told = lines().filter(({ msg }) => /refused|forged/.test(msg));
     expect(told.map(({ level }) => level)).toEqual(["debug", "debug"]);
   });
