@@ -55,11 +55,11 @@ export function writers(
   };
 }
 
-/** Returns a sentence per event that a fault has cost an attempt. */
+/** Returns a sentence per event that a fault has cost an attempt, or whose attempt was not counted. */
 export function attemptsLost({ stored }: Pick<Observed, "stored">, fault: string): string[] {
   return stored
-    .filter(({ attempts }) => attempts > 1)
-    .map(({ id, attempts }) => `${fault} used up attempts of ${id}: ${attempts}`);
+    .filter(({ attempts }) => attempts !== 1)
+    .map(({ id, attempts }) => `${id} has ${attempts} attempts, not 1, after ${fault}`);
 }
 
 /** Inflicts the faults one after another on the same bots, and checks every promise at the end. */
