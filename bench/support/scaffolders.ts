@@ -97,9 +97,13 @@ async function install(
 }
 
 async function tarballBytes({ name, version }: Scaffolder, registryUrl: string): Promise<number> {
-  const about = await fetch(`${registryUrl}${name}/${version}`);
-  const { dist } = (await about.json()) as { dist: { tarball: string } };
-  return (await (await fetch(dist.tarball)).arrayBuffer()).byteLength;
+  const about = await fetch(`${registryUrl}${name}`);
+  const { versions } = (await about.json()) as {
+    versions: Readonly<Record<string, { dist: { tarball: string } } | undefined>>;
+  };
+  const tarball = versions[version]?.dist.tarball;
+  if (tarball === undefined) throw new Error(`The registry has no ${name} ${version}`);
+  return (await (await fetch(tarball)).arrayBuffer()).byteLength;
 }
 
 async function bytesIn(folder: string): Promise<number> {

@@ -2,8 +2,9 @@ import type { Process } from "./process.ts";
 import { chapter, explain, show } from "./report.ts";
 import { handled, type Stage, type Written } from "./stage.ts";
 
-/** Three messages that a killed bot left unfinished, and the process that finishes them. */
+/** Three messages that a killed bot left unfinished, that bot, and the process that finishes them. */
 export interface Unfinished {
+  readonly killed: Process;
   readonly restarted: Process;
   /** The bot sent the reply, but was killed before it could record that. */
   readonly said: Written;
@@ -45,15 +46,17 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
     "it waits for a reply that it does not find, because the killed process's request may still be running;",
   );
   explain("meanwhile, it handles other conversations");
-  return { restarted, said, underWay, waiting };
+  return { killed: bot, restarted, said, underWay, waiting };
 }
 
 export async function finished(
   stage: Stage,
-  { restarted, said, underWay, waiting }: Unfinished,
+  { killed, restarted, said, underWay, waiting }: Unfinished,
 ): Promise<void> {
   chapter("The restarted bot finishes the killed bot's work");
   for (const { eventId } of [said, underWay, waiting]) {
+    // The killed bot may have found its reply in the milliseconds before the kill.
+    if (killed.logLines.some(handled(eventId))) continue;
     await restarted.logs(`${eventId} handled`, handled(eventId));
   }
   const toDora = await stage.answers(said.conversationId);
