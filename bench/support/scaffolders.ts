@@ -98,10 +98,11 @@ async function install(
 
 async function tarballBytes({ name, version }: Scaffolder, registryUrl: string): Promise<number> {
   const about = await fetch(`${registryUrl}${name}`);
-  const { versions } = (await about.json()) as {
+  const { versions, "dist-tags": tags } = (await about.json()) as {
     versions: Readonly<Record<string, { dist: { tarball: string } } | undefined>>;
+    "dist-tags": Readonly<Record<string, string>>;
   };
-  const tarball = versions[version]?.dist.tarball;
+  const tarball = versions[tags[version] ?? version]?.dist.tarball;
   if (tarball === undefined) throw new Error(`The registry has no ${name} ${version}`);
   return (await (await fetch(tarball)).arrayBuffer()).byteLength;
 }
