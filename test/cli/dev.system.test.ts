@@ -6,6 +6,7 @@ import { CLI } from "../faces/files.ts";
 import { AtTerminal, hasPty } from "../support/at-terminal.ts";
 import { linkPackage } from "../support/linked-package.ts";
 import { listenUntilEnd } from "../support/listen.ts";
+import type { TestProcess } from "../support/process.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
@@ -39,6 +40,16 @@ async function deliveredFolder(): Promise<string> {
   return folder;
 }
 
+/** Runs `service-bot dev`, and ends it after the test together with its bot, which a killed command would leave. */
+function runDev(folder: string, options: readonly string[] = ["--port", "0"]): TestProcess {
+  const dev = serviceBot(["dev", "--entry", "main.ts", ...options], { cwd: folder });
+  onTestFinished(async () => {
+    dev.kill("SIGTERM");
+    await dev.exited;
+  });
+  return dev;
+}
+
 describe("service-bot dev", () => {
   test("starts both, starts the bot again when a file or .env changed, and ends with both", {
     timeout: 30_000,
@@ -56,7 +67,7 @@ describe("service-bot dev", () => {
     const file = join(folder, ".env");
     const env = readFileSync(file, "utf8");
     writeFileSync(file, `${env}DRAIN_MS=600000\nGREETING=hello\nWEBHOOK_PATH=/one\n`);
-    const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    const dev = runDev(folder);
     await dev.line((line) => /portal +http/.test(line));
     await dev.line((line) => line === "GREETING is hello");
     await dev.line((line) => line.includes("ready") && line.endsWith("/one"));
@@ -82,9 +93,9 @@ describe("service-bot dev", () => {
     const codeOf = (word: string) => `import { Bot } from "service-bot";
       console.log("word is", "${word}");
       await new Bot().start();`;
-    const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    const dev = runDev(folder);
     await dev.line((line) => line.includes("bot ready"));
-    const second = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    const second = runDev(folder);
     expect(await second.exited).toMatchObject({ code: 2 });
     expect(second.stderr).toEqual([
       "`npm run dev` is already running in this folder. Stop it first.",
@@ -103,7 +114,7 @@ describe("service-bot dev", () => {
     timeout: 30_000,
   }, async () => {
     const folder = await deliveredFolder();
-    const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    const dev = runDev(folder);
     const portal = await dev.line((line) => /portal +http/.test(line));
     await dev.line((line) => line.includes("ready"));
     const [, url = "", token = ""] = /(http:\S+)\/#token=(\S+)/.exec(portal) ?? [];
@@ -133,7 +144,7 @@ describe("service-bot dev", () => {
     await new Promise((resolve) =>
       usual.once("error", resolve).listen(3000, "127.0.0.1", () => resolve(undefined)),
     );
-    const dev = serviceBot(["dev", "--entry", "main.ts"], { cwd: folder });
+    const dev = runDev(folder, []);
     await dev.line((line) => line.includes(`port ${port} is in use`));
     await dev.line((line) => line.includes("port 3000 is in use"));
     await dev.line((line) => line.includes("ready"));
@@ -156,7 +167,7 @@ test("a failed handler has one line in dev, with its stack once, and fails trigg
      bot.on("dm.message", function broken() { throw new TypeError("no such thing"); });
      await bot.start();`,
   );
-  const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+  const dev = runDev(folder);
   const portal = await dev.line((line) => /portal +http/.test(line));
   await dev.line((line) => line.includes("ready"));
   const url = /http:\S+/.exec(portal)?.[0].replace(/\/$/, "") ?? "";
