@@ -104,11 +104,11 @@ export class McpHttp {
     return toNodeListener(
       async (request, original) => {
         if (readRoute(original.url ?? "").path !== path) {
-          return refusal(404, `MCP is at ${path}.`);
+          return errorResponse(404, `MCP is at ${path}.`);
         }
         return isOurs(original)
           ? await this.fetch(request)
-          : refusal(
+          : errorResponse(
               403,
               "The server does not accept this host name. Start it with --allow-host NAME.",
             );
@@ -121,9 +121,10 @@ export class McpHttp {
   readonly fetch = async (request: Request): Promise<Response> => {
     const { method, headers } = request;
     if (method !== "POST") {
-      return refusal(405, "Use POST. The server has no sessions.", { Allow: "POST" });
+      return errorResponse(405, "Use POST. The server has no sessions.", { Allow: "POST" });
     }
-    if (!isFromOwnPage(request)) return refusal(403, "Requests from other web pages are refused.");
+    if (!isFromOwnPage(request))
+      return errorResponse(403, "Requests from other web pages are refused.");
     const token = bearerOf(headers);
     if (token === undefined) {
       return unauthorized("The token is missing. Send Authorization: Bearer <API_KEY>.", "Bearer");
@@ -145,7 +146,7 @@ export class McpHttp {
       this.#count(call, -1);
       if (request.signal.aborted) throw error;
       this.#options.logger.error({ err: error }, "a request failed");
-      return refusal(500, "The MCP server failed. Read its log.", {}, -32_603);
+      return errorResponse(500, "The MCP server failed. Read its log.", {}, -32_603);
     }
   };
 
@@ -179,9 +180,10 @@ export class McpHttp {
     call.bytes = bytes.byteLength;
     this.#underWay.bytes += call.bytes;
     call.isAdmitted = true;
-    if (isTooComplex(bytes)) return refusal(413, "The message has too many values for its size.");
+    if (isTooComplex(bytes))
+      return errorResponse(413, "The message has too many values for its size.");
     const parsedBody = parse(bytes);
-    if (parsedBody === undefined) return refusal(400, "The body is not JSON.", {}, -32_700);
+    if (parsedBody === undefined) return errorResponse(400, "The body is not JSON.", {}, -32_700);
     const { method, headers, url } = request;
     const signal = AbortSignal.any([request.signal, this.#closing.signal]);
     const authInfo = { token, clientId: "", scopes: [], extra: { access } };
@@ -234,15 +236,15 @@ function parse(body: Uint8Array): unknown {
 function refusalOf(error: unknown): Response {
   switch (error instanceof BodyError ? error.problem : "incomplete") {
     case "too_large":
-      return refusal(413, `The message exceeds ${MAX_MESSAGE_BYTES} bytes.`);
+      return errorResponse(413, `The message exceeds ${MAX_MESSAGE_BYTES} bytes.`);
     case "busy":
       return unavailable("Too many messages at once. Try again.");
     case "timeout":
-      return refusal(408, "The message did not arrive in time.");
+      return errorResponse(408, "The message did not arrive in time.");
     case "fragmented":
-      return refusal(400, "The message arrived in too many small chunks.", {}, -32_700);
+      return errorResponse(400, "The message arrived in too many small chunks.", {}, -32_700);
     default:
-      return refusal(400, "Cannot read the message.", {}, -32_700);
+      return errorResponse(400, "Cannot read the message.", {}, -32_700);
   }
 }
 
@@ -258,7 +260,7 @@ function whenSent(answer: Response, release: () => void): Response {
 }
 
 /** Returns a JSON-RPC error. It closes the connection, so that an unread body is dropped. */
-function refusal(
+function errorResponse(
   status: number,
   message: string,
   headers: Readonly<Record<string, string>> = {},
@@ -269,9 +271,9 @@ function refusal(
 }
 
 function unauthorized(message: string, challenge: string): Response {
-  return refusal(401, message, { "WWW-Authenticate": challenge });
+  return errorResponse(401, message, { "WWW-Authenticate": challenge });
 }
 
 function unavailable(message: string): Response {
-  return refusal(503, message, { "Retry-After": `${RETRY_AFTER_S}` });
+  return errorResponse(503, message, { "Retry-After": `${RETRY_AFTER_S}` });
 }
