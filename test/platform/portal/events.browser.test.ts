@@ -127,7 +127,7 @@ test("a handler that throws is red in the row, the badge and the title, and a de
     .waitFor();
   await page.getByRole("listitem").filter({ hasText: "step/look up" }).getByText("done").waitFor();
   isBroken = false;
-  platform.control.clock.set({ advanceMs: 615_000 });
+  platform.control.clock.set({ advanceMs: 252_000 });
   await page.getByRole("button", { name: "Retry" }).click();
   await asked.getByText("Answered “It is 7.”").waitFor();
   await page
