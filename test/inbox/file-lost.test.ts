@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs, {
   copyFileSync,
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -9,10 +10,11 @@ import fs, {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
@@ -357,6 +359,15 @@ test("another SQLite library in the bot's process removes the WAL, which loses n
 });
 
 describe("the next start", () => {
+  async function killBotAfter(act: () => void): Promise<void> {
+    const holder = spawn(process.execPath, [HOLDER, file]);
+    onTestFinished(() => void holder.kill("SIGKILL"));
+    await once(holder.stdout, "data");
+    act();
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+  }
+
   async function fill(): Promise<void> {
     const inbox = open();
     await inbox.put(messages("1"), "webhook");
@@ -403,13 +414,18 @@ describe("the next start", () => {
 
   test("does not combine a copy with the WAL of a killed bot", async () => {
     const copy = await copyOfEarlierRun();
-    const holder = spawn(process.execPath, [HOLDER, file]);
-    onTestFinished(() => void holder.kill("SIGKILL"));
-    await once(holder.stdout, "data");
-    renameSync(copy, file);
-    holder.kill("SIGKILL");
-    await once(holder, "exit");
+    await killBotAfter(() => renameSync(copy, file));
     expect(() => open()).toThrow(inboxLost);
+  });
+
+  test("takes the folder of a killed bot from another disk, where a file can have the inode of an old one", async () => {
+    await killBotAfter(() => undefined);
+    const moved = join(`${folder}.moved`, "bot.db");
+    cpSync(folder, dirname(moved), { recursive: true });
+    const record = readFileSync(`${file}-holder`, "utf8");
+    const { ino } = statSync(`${moved}-wal`, { bigint: true });
+    fs.writeFileSync(`${moved}-holder`, record.replace(/("wal":")\d+/, `$1${ino}`));
+    expect(await idsIn(open(moved))).toEqual(["1"]);
   });
 
   test("takes a replaced inbox that an operator has marked as restored", async () => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { BESIDE } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
-import { inodeOf } from "./holder.ts";
+import { identityOf } from "./holder.ts";
 import { giveName, refuseToReplace } from "./place-file.ts";
 
 /**
@@ -76,10 +76,10 @@ export function moveBesideAside(place: string): void {
 export function finishExchange(place: string): FinishedExchange | undefined {
   const draft = findDraft(place);
   if (draft === undefined) return undefined;
-  const inode = inodeOf(place);
-  if (inode === undefined) return { outcome: "finished", movedTo: exchange(draft, place) };
+  const placed = identityOf(place);
+  if (placed === undefined) return { outcome: "finished", movedTo: exchange(draft, place) };
   // The draft has two names for a moment.
-  const isPlaced = inode === inodeOf(draft);
+  const isPlaced = placed === identityOf(draft);
   rmSync(draft);
   return isPlaced
     ? { outcome: "finished", movedTo: ifThere(`${place}${ASIDE}${stampOf(draft, place)}`) }

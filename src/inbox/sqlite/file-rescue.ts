@@ -6,7 +6,7 @@ import { channels } from "../../observe/channels.ts";
 import type { InboxProblem } from "../inbox.ts";
 import { timestamp } from "./exchange.ts";
 import type { FileProblem, FileWatch } from "./file-watch.ts";
-import { inodeOf, SAVED, writeHolder } from "./holder.ts";
+import { identityOf, SAVED, writeHolder } from "./holder.ts";
 import { MIN_FREE_BYTES } from "./intake.ts";
 import { syncFolder } from "./lock.ts";
 import { placeFile } from "./place-file.ts";
@@ -27,7 +27,7 @@ export interface FileRescueOptions {
 export class FileRescue {
   readonly #options: FileRescueOptions;
   /** Inodes of the files when the inbox was opened. */
-  readonly #inodes: { readonly database: string | undefined; readonly wal: string | undefined };
+  readonly #identities: { readonly database: string | undefined; readonly wal: string | undefined };
   #problem: InboxProblem | undefined;
   #saving: Promise<void> | undefined;
   #saved: string | undefined;
@@ -35,7 +35,7 @@ export class FileRescue {
   constructor(options: FileRescueOptions) {
     const { path, watch } = options;
     this.#options = options;
-    this.#inodes = { database: inodeOf(path), wal: inodeOf(`${path}-wal`) };
+    this.#identities = { database: identityOf(path), wal: identityOf(`${path}-wal`) };
     this.#record(false);
     syncFolder(dirname(path));
     watch.onChange((problem) => this.#react(problem));
@@ -65,7 +65,7 @@ export class FileRescue {
   #emptyWal(): void {
     const { db, path } = this.#options;
     // Another process may have begun a new WAL.
-    if (inodeOf(`${path}-wal`) !== undefined) return;
+    if (identityOf(`${path}-wal`) !== undefined) return;
     try {
       db.pragma("wal_checkpoint(PASSIVE)");
     } catch {
@@ -81,7 +81,7 @@ export class FileRescue {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       refuseWithoutRoom(db, dirname(path));
       await placeFile(to, (draft) => db.backup(draft));
-      this.#saved = inodeOf(to);
+      this.#saved = identityOf(to);
       this.#record(false);
       channels["inbox-file"].publish({ bot, problem: this.#problem?.message, savedTo: to });
     } catch (error) {
@@ -94,12 +94,12 @@ export class FileRescue {
     const { path, watch } = this.#options;
     if (!watch.hasLock) return;
     // Another file may get the inode of a deleted one.
-    const database = watch.isDeleted ? undefined : this.#inodes.database;
+    const database = watch.isDeleted ? undefined : this.#identities.database;
     const problem = watch.problem?.text;
     const isOverwritten = watch.problem?.kind === "overwritten";
     try {
       writeHolder(path, {
-        ...this.#inodes,
+        ...this.#identities,
         database,
         stamps: watch.stamps,
         problem,

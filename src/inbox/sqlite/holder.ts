@@ -8,9 +8,9 @@ import { hasStampOf, type Stamps } from "./stamps.ts";
  * the file is missing or is another file.
  */
 export interface Holder {
-  /** Inode of the database. `undefined` once it is deleted. */
+  /** Identity of the database. `undefined` once it is deleted. */
   readonly database: string | undefined;
-  /** Inode of the WAL. */
+  /** Identity of the WAL. */
   readonly wal: string | undefined;
   /** Absent in the record of an earlier version. */
   readonly stamps?: Stamps | undefined;
@@ -18,7 +18,7 @@ export interface Holder {
   readonly problem?: string | undefined;
   /** True if another program wrote to the database. Its contents may then be a mixture of two inboxes. */
   readonly isOverwritten?: boolean | undefined;
-  /** Inode of the copy that the bot saved after its database was deleted. */
+  /** Identity of the copy that the bot saved after its database was deleted. */
   readonly saved?: string | undefined;
   /** True once the bot has closed the inbox. */
   readonly isClosed?: boolean | undefined;
@@ -54,9 +54,13 @@ export function forgetHolder(path: string): void {
   rmSync(holderOf(path), { force: true });
 }
 
-/** Returns a file's inode, or `undefined` if the file is missing. */
-export function inodeOf(path: string): string | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString();
+/**
+ * Returns the inode of a file and when it was created, or `undefined` if the file is missing. In a copy of a folder, a
+ * file can have an inode that another file had in the original.
+ */
+export function identityOf(path: string): string | undefined {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return file && `${file.ino}:${file.birthtimeNs}`;
 }
 
 /**
@@ -80,7 +84,7 @@ export function findLoss(
     return isFit ? undefined : lost(replaced(path));
   }
   // The first start creates an empty database before the lock.
-  const isLockTrace = inodeOf(path) === undefined && inodeOf(lock) !== undefined;
+  const isLockTrace = identityOf(path) === undefined && identityOf(lock) !== undefined;
   const traces = [`${path}-wal`, holderOf(path)].filter((file) => sizeOf(file) > 0);
   if (isLockTrace) traces.push(lock);
   const saved = savedFor(path);
@@ -90,7 +94,7 @@ export function findLoss(
 
 function isSame(path: string, holder: Holder): boolean {
   if (holder.isOverwritten) return false;
-  const database = inodeOf(path);
+  const database = identityOf(path);
   if (database === holder.database || database === holder.saved) return true;
   return holder.problem === undefined && (holder.isClosed === true || !hasWalOf(holder, path));
 }
@@ -98,19 +102,20 @@ function isSame(path: string, holder: Holder): boolean {
 /** Returns true if the last bot's WAL is there, but another program has overwritten the bot's database. */
 function hasOtherContents(path: string, holder: Holder): boolean {
   const { stamps, database } = holder;
-  if (stamps === undefined || inodeOf(path) !== database || !hasWalOf(holder, path)) return false;
+  if (stamps === undefined || identityOf(path) !== database || !hasWalOf(holder, path))
+    return false;
   return sizeOf(`${path}-wal`) > 0 && !hasStampOf(path, stamps);
 }
 
 function hasWalOf({ wal }: Holder, path: string): boolean {
-  return wal !== undefined && inodeOf(`${path}-wal`) === wal;
+  return wal !== undefined && identityOf(`${path}-wal`) === wal;
 }
 
 /** Returns true if the WAL beside the database belongs to another one. SQLite would apply it to the database. */
 export function hasForeignWal(path: string): boolean {
   const holder = readHolder(path);
   if (holder === undefined || !hasWalOf(holder, path)) return false;
-  return inodeOf(path) !== holder.database || hasOtherContents(path, holder);
+  return identityOf(path) !== holder.database || hasOtherContents(path, holder);
 }
 
 function missing(path: string, traces: readonly string[], isServed: boolean): string {
