@@ -2,6 +2,7 @@ import { type ChildProcess, fork, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onCore, type Side } from "./cores.ts";
+import { type Costs, startCosts, stopCosts } from "./costs.ts";
 import { startProfile, stopProfile } from "./profiler.ts";
 
 /** Functions that a benchmark can call in its process. Arguments and results are plain data. */
@@ -93,6 +94,13 @@ export class Child<H extends Handlers> {
     return this.#ask("cpuMs", []) as Promise<number>;
   }
 
+  /** Returns what the process needs for some work. Counting commits takes some time. */
+  async costsOf(work: () => Promise<unknown>): Promise<Costs> {
+    await this.#ask("startCosts", []);
+    await work();
+    return (await this.#ask("stopCosts", [])) as Costs;
+  }
+
   async stop(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exited = once(this.#process, "exit");
@@ -122,6 +130,8 @@ const builtIn: Handlers = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
+  startCosts,
+  stopCosts,
   startProfile,
   stopProfile,
 };

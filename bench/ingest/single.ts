@@ -23,6 +23,8 @@ const durable: Figure = {
 const byHand: Figure = {
   ...{ name: "node:http, HMAC, one synced insert per event", sample: "by hand", unit },
 };
+/** The same with the event's end, which runs after the commit and shares the next transaction. */
+const inboxByHand: Figure = { name: "the whole inbox by hand", sample: "inbox by hand", unit };
 const bot: Figure = { name: "the whole bot, one event per delivery", sample: "bot", unit };
 const away: Figure = { name: "the whole bot, its platform is away", sample: "away", unit };
 
@@ -53,6 +55,7 @@ export const benchmark: Benchmark = {
       ingest.subject("express", await ingest.peer("ingest/express", "service"), count),
       ingest.subject("durable", await ingest.durable({ endsEvents: true }), count),
       ingest.subject("by hand", await ingest.peer("ingest/by-hand", "service"), count),
+      ingest.subject("inbox by hand", await ingest.inboxByHand(), count),
       ingest.subject("bot", await ingest.bot(defaultBot), count),
       ingest.subject("away", await ingest.bot({ ...defaultBot, platform: "away" }), count),
       ingest.subject("quiet", await ingest.bot({ handler: "nothing" }), count),
@@ -74,6 +77,8 @@ export const benchmark: Benchmark = {
         { ...bot, against: "durable" },
         byHand,
         { ...bot, against: "by hand" },
+        inboxByHand,
+        { ...bot, against: "inbox by hand" },
         { ...away, against: "bot" },
         {
           name: "the whole bot, DELIVERY=webhook, LOG_LEVEL=warn",
@@ -83,6 +88,7 @@ export const benchmark: Benchmark = {
         },
         ...cpuFigures(bot, express),
         ...cpuFigures(bot, byHand),
+        ...cpuFigures(bot, inboxByHand),
         cpuFigure(away, bot),
       ],
       close: () => ingest.close(),

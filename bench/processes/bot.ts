@@ -1,5 +1,7 @@
+import { subscribe } from "node:diagnostics_channel";
 import { Bot } from "../../src/bot.ts";
 import { answer } from "../harness/child.ts";
+import { noteCommit } from "../harness/costs.ts";
 import { monotonicNow } from "../support/clock.ts";
 import { makeFolder } from "../support/folder.ts";
 import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
@@ -17,6 +19,8 @@ export interface BotSetting {
    * log. Ignored if `env` has a `SERVICE_BASE_URL`.
    */
   readonly platform?: "here" | "away";
+  /** True to count commits for `stopCosts`. */
+  readonly countsCommits?: boolean;
   /** Environment variables added to those of {@link webhookEnv}. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -31,8 +35,15 @@ let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 
 const handlers = {
-  start: async ({ handler, platform = "here", env = {} }: BotSetting): Promise<string> => {
-    const database = `file:${folder.file("bot.db")}`;
+  start: async ({
+    handler,
+    platform = "here",
+    env = {},
+    countsCommits = false,
+  }: BotSetting): Promise<string> => {
+    const file = folder.file("bot.db");
+    const database = `file:${file}`;
+    if (countsCommits) subscribe("service-bot:transaction", () => noteCommit(file));
     const isHere = platform === "here" && env["SERVICE_BASE_URL"] === undefined;
     const own = isHere ? { fetch: standIn } : {};
     const environment = { ...webhookEnv(database, "warn"), ...env };

@@ -71,6 +71,12 @@ export class Ingest {
     });
   }
 
+  /** Starts the inbox that an author would write by hand. */
+  async inboxByHand(): Promise<Taker> {
+    const taker = await this.peer("ingest/inbox-by-hand", "service");
+    return { ...taker, finish: () => taker.process.call("finish") };
+  }
+
   async peer(file: string, format: FormatName, env: Record<string, string> = {}): Promise<Taker> {
     type Peer = Handlers & { listen(): string };
     const process = new Child<Peer>(`peers/${file}.mjs`, { side: "measured", env });
