@@ -82,9 +82,7 @@ export class Run implements Job {
   }
 
   get log(): Logger {
-    const { id, type, lane, attempt, trace } = this.claim;
-    const fields = { event: id, type, lane, attempt, trace: traceIdOf(trace) };
-    this.#log ??= this.#options.log.child(fields);
+    this.#log ??= this.#createLog();
     return this.#log;
   }
 
@@ -135,6 +133,12 @@ export class Run implements Job {
       // A handler that hangs after its timeout would stay a suspect for ever.
       watch.delete(current);
     }
+  }
+
+  #createLog(): Logger {
+    const { id, type, lane, attempt, trace } = this.claim;
+    const fields = { event: id, type, lane, attempt, trace: traceIdOf(trace) };
+    return this.#options.log.child(fields);
   }
 
   async #runHandlers(deadlines: Deadlines): Promise<void> {

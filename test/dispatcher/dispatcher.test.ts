@@ -539,6 +539,31 @@ async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
+describe("a bot that stops while the observers of a last failure run", () => {
+  test("releases the event without its boundary", async () => {
+    const observers = gate();
+    let boundaries = 0;
+    const { inbox, dispatcher, clock } = harness(() => Promise.reject(new Error("broken")), {
+      maxAttempts: 1,
+      failed: observers.pass,
+      boundary: () => ({
+        begin: () => {
+          boundaries += 1;
+          throw new Error("not reached");
+        },
+      }),
+    });
+    await inbox.put(messages("1"), "webhook");
+    await observers.entered;
+    const drained = dispatcher.drain(0);
+    await clock.advance(0);
+    observers.open();
+    await drained;
+    expect(boundaries).toBe(0);
+    expect(await inbox.stats()).toMatchObject({ pending: 1, dead: 0 });
+  });
+});
+
 describe("when another instance has the events", () => {
   test("nothing more is claimed, what runs is aborted, and its result does not count", async () => {
     const work = gate();

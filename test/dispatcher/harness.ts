@@ -31,8 +31,9 @@ export function harness(
     optionsFor = () => ({}),
     handledTypes = [],
     failed,
+    boundary = () => undefined,
     ...options
-  }: Partial<DispatcherOptions & HandledTypes & Pick<HandlerRun, "failed">> = {},
+  }: Partial<DispatcherOptions & HandledTypes & Pick<HandlerRun, "failed" | "boundary">> = {},
 ): Harness {
   const given = options.clock;
   const clock = given instanceof ManualClock ? given : new ManualClock(1_800_000_000_000);
@@ -50,7 +51,7 @@ export function harness(
         prepare: () => undefined,
         run: async () => void (await handle(job)),
         failed: failed ?? note,
-        boundary: () => undefined,
+        boundary,
         skipped: undefined,
       }),
     },

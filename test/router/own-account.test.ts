@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { AnyEvent } from "../faces/events.ts";
-import { OwnAccount } from "../faces/router.ts";
+import { Handlers, OwnAccount, Router, routesOf } from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { fakeClient, jobFor } from "./support.ts";
 
@@ -155,4 +155,21 @@ describe("the bot's own account", () => {
     expect(await message("bot")).toBe(true);
     expect(requests().slice(2)).toEqual(["POST /dm/conversations/c_1/messages", messages]);
   });
+});
+
+test("an event that the bot itself caused has no boundary, which would reply to the bot", async () => {
+  const { client, clock } = setUp();
+  const router = new Router();
+  router.on("comment", () => undefined);
+  router.catch(() => undefined);
+  const handlers = new Handlers({ routes: routesOf(router), client, clock });
+  const boundaryOf = async (username: string) => {
+    const handling = handlers.begin(jobFor("comment", { actor: { username, name: username } }));
+    await handling.prepare();
+    return handling.boundary(new Error("crashed"));
+  };
+  expect([await boundaryOf("ada"), await boundaryOf("bot")]).toEqual([
+    { begin: expect.any(Function) },
+    undefined,
+  ]);
 });
