@@ -4,7 +4,12 @@ import { compareWithModel } from "./model/model.ts";
 import { openSqliteStore } from "./model/sqlite-store.ts";
 import { chooseSeed } from "./random.ts";
 
-test("random commands have the same results in SQLite as in a simple model of the inbox", async () => {
+/** A random run takes seconds alone, and ten times as long beside other tests. */
+const TIMEOUT_MS = 120_000;
+
+test("random commands have the same results in SQLite as in a simple model of the inbox", {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const seed = chooseSeed();
   const commands = await compareWithModel({ runs: 50, seed, open: openSqliteStore });
   expect(commands, `SEED=${seed}`).toBeGreaterThan(500);

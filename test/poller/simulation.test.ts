@@ -5,7 +5,9 @@ import { simulate } from "./simulation/scenario.ts";
 const seed = chooseSeed(process.env.SEED ?? "8");
 
 /** The first word of a violation names the broken promise: lost, late takeover, flap, false alarm, over budget, … */
-test(`20 schedules of outages break no promise of the poller (SEED=${seed})`, async () => {
+test(`20 schedules of outages break no promise of the poller (SEED=${seed})`, {
+  timeout: 120_000,
+}, async () => {
   const options = { size: "small", seed, progress: () => undefined } as const;
   const { violations, figures } = await simulate({ schedules: 20, maxHours: 10 }).run(options);
   expect(violations).toEqual([]);
