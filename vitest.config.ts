@@ -8,6 +8,11 @@ const FIXTURES = "test/fixtures/**";
 
 const platform = givenPlatform();
 
+const WORKERS = Math.max(2, availableParallelism());
+
+/** For projects whose tests mostly wait for other processes. They run after the others, which use each core fully. */
+const waiting = { maxWorkers: 2 * WORKERS, sequence: { groupOrder: 1 } };
+
 /**
  * The suffix of a test names its requirements. `.postgres` needs a server, `.browser` the built portal and Chromium,
  * and `.containers` a container engine. `.system` needs more than a few processes, an installed package, or minutes.
@@ -18,8 +23,7 @@ const config: ViteUserConfig = defineConfig({
     reporters: ["default", new ConformanceReporter()],
     // The tests of one external platform change its state, so they run in sequence.
     fileParallelism: platform === undefined,
-    // Many tests outside the quick project only wait for other processes.
-    maxWorkers: Math.max(2, availableParallelism()),
+    maxWorkers: WORKERS,
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: [
@@ -39,6 +43,7 @@ const config: ViteUserConfig = defineConfig({
         extends: true,
         test: {
           name: "postgres",
+          ...waiting,
           include: ["test/**/*.postgres.test.ts"],
           // A worker runs many files, as in the quick project.
           isolate: false,
@@ -57,7 +62,10 @@ const config: ViteUserConfig = defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: "system", include: ["test/**/*.system.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "system", ...waiting, include: ["test/**/*.system.test.ts"] },
+      },
       {
         extends: true,
         test: {
@@ -65,7 +73,7 @@ const config: ViteUserConfig = defineConfig({
           include: ["test/**/*.containers.test.ts"],
           globalSetup: ["test/containers/global-setup.ts"],
           // Runs after the others, one file at a time, because a bot behind Caddy uses the ports 80 and 443.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 300_000,
