@@ -19,7 +19,7 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
 /**
  * A bot's file begins with its path. The files of a guide are compiled together, and other files in
  * test/e2e/start.system.test.ts. Blocks that import other packages are compiled by test/tracing/docs.system.test.ts and
- * test/peers/authors.system.test.ts.
+ * test/peers/blocks.system.test.ts.
  */
 function isExample(block: CodeBlock): boolean {
   // `npm run check` compiles examples/.
