@@ -49,7 +49,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
         `${DISABLE}${DISABLED_FEATURES.join(",")}`,
       ],
     });
-    requirePlaywrightsFeatures(server.process().spawnargs);
+    const unlisted = unlistedFeatures(server.process().spawnargs);
+    if (unlisted.length > 0) {
+      await server.close();
+      throw new Error(`add to DISABLED_FEATURES: ${unlisted.join(", ")}`);
+    }
     project.provide("browser", { endpoint: server.wsEndpoint() });
     return () => server.close();
   } catch (error) {
@@ -59,10 +63,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** Playwright may disable more features in its next version. */
-function requirePlaywrightsFeatures(args: readonly string[]): void {
+/** Returns the features that only Playwright disables. Its next version may disable more. */
+function unlistedFeatures(args: readonly string[]): readonly string[] {
   const lists = args.filter((arg) => arg.startsWith(DISABLE));
   const names = lists.flatMap((list) => list.slice(DISABLE.length).split(","));
-  const missing = names.filter((name) => !DISABLED_FEATURES.includes(name));
-  if (missing.length > 0) throw new Error(`add to DISABLED_FEATURES: ${missing.join(", ")}`);
+  return names.filter((name) => !DISABLED_FEATURES.includes(name));
 }
