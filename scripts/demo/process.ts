@@ -25,10 +25,9 @@ export class Process extends Child {
     );
   }
 
-  async end(signal: NodeJS.Signals): Promise<Exit> {
-    this.kill(signal);
+  override async end(signal: NodeJS.Signals): Promise<Exit> {
     return await within(
-      this.exited,
+      super.end(signal),
       () => `${this.name} did not end on ${signal}${this.lastLines()}`,
     );
   }

@@ -46,7 +46,7 @@ export class Registry {
   }
 
   async close(): Promise<void> {
-    await this.#server.end("TERM");
+    await this.#server.end("SIGTERM");
     await rm(this.#folder, { recursive: true, force: true });
   }
 }

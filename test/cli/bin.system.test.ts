@@ -31,8 +31,7 @@ describe("the process", () => {
     const platform = serviceBot(["platform", "--port", "0", "--json"], { cwd: temporaryFolder() });
     const { url } = JSON.parse(await platform.line((line) => line.startsWith("{")));
     expect((await fetch(`${url}/`)).status).toBe(200);
-    platform.kill("SIGTERM");
-    expect(await platform.exited).toEqual({ code: 0, signal: null });
+    expect(await platform.end("SIGTERM")).toEqual({ code: 0, signal: null });
     expect(platform.stdout).toHaveLength(1);
     expect(platform.stderr).toEqual([]);
   });

@@ -44,8 +44,7 @@ async function deliveredFolder(): Promise<string> {
 function runDev(folder: string, options: readonly string[] = ["--port", "0"]): TestProcess {
   const dev = serviceBot(["dev", "--entry", "main.ts", ...options], { cwd: folder });
   onTestFinished(async () => {
-    dev.kill("SIGTERM");
-    await dev.exited;
+    await dev.end("SIGTERM");
   });
   return dev;
 }
@@ -77,8 +76,7 @@ describe("service-bot dev", () => {
     await dev.line((line) => line.includes(".env changed"));
     await dev.line((line) => line === "WORD is good morning");
     await dev.line((line) => line.includes("ready") && line.endsWith("/two"));
-    dev.kill("SIGTERM");
-    expect(await dev.exited).toEqual({ code: 0, signal: null });
+    expect(await dev.end("SIGTERM")).toEqual({ code: 0, signal: null });
     expect(dev.output()).toContain("stopping");
   });
 

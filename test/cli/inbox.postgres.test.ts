@@ -122,8 +122,7 @@ test.each(["event", "webhook_type"])(
     const { stands, goOn } = await stopAt(table);
     const killed = serviceBot(["inbox", ...FROM], { cwd: folder, env });
     await stands();
-    killed.kill("SIGKILL");
-    await killed.exited;
+    await killed.end("SIGKILL");
     await expect(openAt(place)).rejects.toMatchObject({ code: "INBOX_UNFINISHED" });
     // The bot can still use the source inbox, which is unchanged and unlocked again.
     const bot = new SqliteInbox({ file });

@@ -56,6 +56,5 @@ async function deliverLong(it: Stage, url: string): Promise<number> {
 
 async function endQuietly(it: Stage, { bot, ...rest }: Listening): Promise<void> {
   await lookAtPages(it, { bot, ...rest });
-  bot.kill("SIGTERM");
-  expect(await bot.exited).toMatchObject({ code: 0 });
+  expect(await bot.end("SIGTERM")).toMatchObject({ code: 0 });
 }

@@ -76,8 +76,7 @@ describe("npm run dev for a bot on PostgreSQL", () => {
     expect(events).toBe(1);
     const stats = serviceBot(["inbox", "stats", "--json"], { cwd: folder });
     expect(await stats.exited, stats.output()).toMatchObject({ code: 0 });
-    running.kill("SIGTERM");
-    expect(await running.exited).toEqual({ code: 0, signal: null });
+    expect(await running.end("SIGTERM")).toEqual({ code: 0, signal: null });
   });
 
   test.each([

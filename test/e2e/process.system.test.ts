@@ -24,8 +24,7 @@ describe("a bot that owns its process", () => {
     const second = new BotProcess(platform, { store });
     expect(await second.exited).toEqual({ code: 1, signal: null });
     expect(second.stderr.join("\n")).toContain("postgres://");
-    bot.kill("SIGTERM");
-    expect(await bot.exited).toEqual({ code: 0, signal: null });
+    expect(await bot.end("SIGTERM")).toEqual({ code: 0, signal: null });
     await bot.message("stopped");
   });
 });

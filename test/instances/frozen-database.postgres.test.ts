@@ -53,7 +53,6 @@ describe("while the connections to the database are frozen", () => {
     const bot = await BotProcess.start(nowhere, { script, store: postgres(at), env: options });
     await listening(place, 1);
     proxy.freeze();
-    bot.kill("SIGTERM");
-    expect(await bot.exited, bot.output()).toEqual({ code: 0, signal: null });
+    expect(await bot.end("SIGTERM"), bot.output()).toEqual({ code: 0, signal: null });
   });
 });

@@ -40,8 +40,7 @@ describe("after kill -9 in the middle of a reply, whose lease would last for an 
     const next = start();
     await said("two");
     expect(answers()).toEqual(["re: hello", "re: one", "re: two"]);
-    next.kill("SIGTERM");
-    await next.exited;
+    await next.end("SIGTERM");
   });
 
   test("another instance takes over the conversation and the event log", async () => {

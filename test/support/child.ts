@@ -46,6 +46,12 @@ export class Child {
     this.#process.kill(signal);
   }
 
+  /** Sends the signal, and waits until the process has ended. */
+  async end(signal: NodeJS.Signals): Promise<Exit> {
+    this.kill(signal);
+    return await this.exited;
+  }
+
   /** Resolves to the first matching line, waiting for it if necessary. `lines` defaults to stdout. */
   async line(
     fits: (line: string) => boolean,

@@ -45,10 +45,7 @@ export class Server extends Child {
     return server;
   }
 
-  /** @param signal without the SIG prefix, as for `kill` */
-  async end(signal: "INT" | "QUIT" | "TERM"): Promise<void> {
-    if (this.hasEnded) return;
-    this.#shell.stdin?.end(`${signal}\n`);
-    await this.exited;
+  override kill(signal: NodeJS.Signals): void {
+    if (!this.hasEnded) this.#shell.stdin?.end(`${signal.replace("SIG", "")}\n`);
   }
 }

@@ -44,8 +44,7 @@ export async function live(
   await failStore(it, last);
   await askForTheEnd(it);
   await showAll(it, 15);
-  last.bot.kill("SIGTERM");
-  expect(await last.bot.exited).toMatchObject({ code: 0 });
+  expect(await last.bot.end("SIGTERM")).toMatchObject({ code: 0 });
   expectQuiet(it, told);
   return it;
 }

@@ -39,8 +39,7 @@ export async function startProxy(kind: ProxyKind, options: ProxyOptions): Promis
   await running.line((line) => line.includes(listening), running.stderr);
   return {
     stop: async () => {
-      running.kill("SIGTERM");
-      await running.exited;
+      await running.end("SIGTERM");
     },
   };
 }

@@ -28,7 +28,7 @@ export class Balancer {
   }
 
   async stop(): Promise<void> {
-    await this.#server.end("INT");
+    await this.#server.end("SIGINT");
   }
 }
 

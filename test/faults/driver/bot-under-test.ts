@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Child, type Exit } from "../../support/child.ts";
+import { Child } from "../../support/child.ts";
 import {
   type BotNote,
   type BotSample,
@@ -65,11 +65,6 @@ export class BotUnderTest extends Child {
     const line = this.stdout.findLast((each) => each.startsWith(MARK));
     const note = line === undefined ? undefined : noteIn(line);
     return note !== undefined && "failpoint" in note ? note.failpoint : undefined;
-  }
-
-  async end(signal: NodeJS.Signals): Promise<Exit> {
-    this.kill(signal);
-    return await this.exited;
   }
 
   async freeze(): Promise<void> {

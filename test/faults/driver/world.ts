@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type ListenOptions, type Platform, startPlatform } from "../../faces/platform.ts";
+import { COMPILE_CACHE } from "../../support/process.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { type BotSettings, defaultSettings } from "../bot/protocol.ts";
 import { Balancer } from "./balancer.ts";
@@ -27,11 +27,6 @@ export interface WorldOptions {
   /** Default: starts the bot as a local process. */
   readonly launch?: (life: Life) => BotUnderTest;
 }
-
-/** A compile cache, as in a deployment. Without it, the many short-lived bots would compile the same modules again. */
-export const COMPILE_CACHE: string = fileURLToPath(
-  new URL("../../../node_modules/.cache/bots-under-test", import.meta.url),
-);
 
 const NO_BOT = "http://127.0.0.1:9/webhook";
 

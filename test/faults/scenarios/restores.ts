@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import { CLI } from "../../faces/files.ts";
+import { COMPILE_CACHE } from "../../support/process.ts";
 import type { Behaviour } from "../bot/behaviours.ts";
 import { reportLost } from "../driver/checker.ts";
 import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
 import { Load } from "../driver/load.ts";
-import { COMPILE_CACHE, type World } from "../driver/world.ts";
+import type { World } from "../driver/world.ts";
 import type { Scenario } from "../scenario.ts";
 
 /** Few users, so that each conversation has messages before and after a backup. */

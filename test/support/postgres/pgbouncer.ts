@@ -67,7 +67,7 @@ export class PgBouncer {
   async end(): Promise<void> {
     const server = this.#process;
     this.#process = undefined;
-    await server?.end("TERM");
+    await server?.end("SIGTERM");
   }
 
   async stop(): Promise<void> {

@@ -89,7 +89,7 @@ export class PostgresServer {
   async end(how: "fast" | "immediate" = "fast"): Promise<void> {
     const server = this.#process;
     this.#process = undefined;
-    await server?.end(how === "fast" ? "INT" : "QUIT");
+    await server?.end(how === "fast" ? "SIGINT" : "SIGQUIT");
   }
 
   async stop(): Promise<void> {

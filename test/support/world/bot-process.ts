@@ -91,8 +91,7 @@ export class BotProcess extends TestProcess {
 
   /** Stops the bot as a deployment does. @throws {Error} if its exit code is not 0 */
   async stop(): Promise<void> {
-    this.kill("SIGTERM");
-    const { code } = await this.exited;
+    const { code } = await this.end("SIGTERM");
     if (code !== 0) throw new Error(`the bot exited with ${code}:\n${this.output()}`);
   }
 }
