@@ -4,30 +4,21 @@ import type { Stage } from "./stage.ts";
 
 export async function answering(stage: Stage): Promise<void> {
   chapter("Users talk to the bot");
-  const written = await stage.write("ada", "hello");
-  const delivery = await stage.happens(
-    "a delivery of the message",
-    (entry) => entry.kind === "delivery" && entry.eventIds.includes(written.eventId),
-  );
-  const status = delivery.kind === "delivery" ? delivery.status : null;
+  const { platform } = stage;
+  const written = await platform.write("ada", "hello");
+  const status = await stage.delivered(written);
   show(`a signed webhook delivers @ada's "hello": [${status}]`, status === 200, status);
   const answer = await stage.answered(written);
   show(
     `the bot answers a DM: "${answer}"`,
-    (await stage.answers(written.conversationId)).length === 1,
+    (await platform.answers(written.conversationId)).length === 1,
     answer,
   );
 
-  const { postId = "" } = await stage.control.act({
-    type: "mention",
-    from: "ben",
-    text: "hey @bot",
-  });
-  await stage.happens(
-    "a comment on the post",
-    (entry) => entry.kind === "api" && entry.created?.postId === postId,
-  );
-  const comments = await stage.control.comments(postId);
+  const mention = { type: "mention", from: "ben", text: "hey @bot" } as const;
+  const { postId = "" } = await platform.control.act(mention);
+  await stage.happens("a comment on the post", "api", ({ created }) => created?.postId === postId);
+  const comments = await platform.control.comments(postId);
   const own = comments.filter(({ author }) => author.isBot).map(({ text }) => text);
   show(`the bot answers a mention with one comment: "${own[0]}"`, own.length === 1, own);
 }
@@ -50,9 +41,10 @@ export async function forgery(stage: Stage, webhook: string): Promise<void> {
 /** Checks that the bot acknowledges a retried delivery, but answers its event only once. */
 export async function repeats(stage: Stage): Promise<void> {
   chapter("The platform retries a delivery");
-  const written = await stage.write("cleo", "only once, please");
+  const { platform } = stage;
+  const written = await platform.write("cleo", "only once, please");
   await stage.answered(written);
-  const results = await stage.control.deliver({ eventIds: [written.eventId], times: 5 });
+  const results = await platform.control.deliver({ eventIds: [written.eventId], times: 5 });
   const statuses = results.map(({ status }) => status);
   show(
     `the bot accepts the same delivery five more times: [${statuses.join("] [")}]`,
@@ -60,8 +52,8 @@ export async function repeats(stage: Stage): Promise<void> {
     statuses,
   );
   // The bot handles a conversation in order. Once it has answered this message, it has also handled the repeats.
-  await stage.answered(await stage.write("cleo", "and now something else"));
-  const answers = await stage.answers(written.conversationId);
+  await stage.answered(await platform.write("cleo", "and now something else"));
+  const answers = await platform.answers(written.conversationId);
   show("the bot answered the message once", answers.length === 2, answers);
 }
 

@@ -1,6 +1,7 @@
+import type { Written } from "../../test/support/world/remote-platform.ts";
 import type { Process } from "./process.ts";
 import { chapter, explain, show } from "./report.ts";
-import { handled, type Stage, type Written } from "./stage.ts";
+import { handled, type Stage } from "./stage.ts";
 
 /** Three messages that a killed bot left unfinished, that bot, and the process that finishes them. */
 export interface Unfinished {
@@ -16,20 +17,18 @@ export interface Unfinished {
 /** Kills the bot with SIGKILL while it has a message in each of the three states. */
 export async function killed(stage: Stage, bot: Process, webhook: string): Promise<Unfinished> {
   chapter("The bot is killed at the worst times");
-  await stage.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
-  const said = await stage.write("dora", "will you answer twice?");
+  const { platform } = stage;
+  await platform.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
+  const said = await platform.write("dora", "will you answer twice?");
   await stage.answered(said);
   explain("the bot posted a reply, but the connection broke before the response arrived");
 
-  await stage.control.setFaults({ api: { mode: "hold", match: "write" } });
-  const underWay = await stage.write("emil", "is this answered?");
-  await stage.happens(
-    "a delayed reply",
-    (entry) => entry.kind === "fault" && entry.change === "held",
-  );
+  await platform.control.setFaults({ api: { mode: "hold", match: "write" } });
+  const underWay = await platform.write("emil", "is this answered?");
+  await stage.happens("a delayed reply", "fault", ({ change }) => change === "held");
   explain("the platform delays the request for the bot's next reply");
-  const waiting = await stage.write("emil", "is this lost?");
-  const status = await acknowledged(stage, waiting);
+  const waiting = await platform.write("emil", "is this lost?");
+  const status = await stage.delivered(waiting);
   show(
     `the bot has acknowledged a message, but not handled it yet: [${status}]`,
     status === 200,
@@ -38,7 +37,7 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
 
   const { signal } = await bot.end("SIGKILL");
   show("kill -9", signal === "SIGKILL", signal);
-  await stage.control.setFaults({ api: { mode: "none" } });
+  await platform.control.setFaults({ api: { mode: "none" } });
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
   explain("the restarted bot looks for its replies on the platform at once;");
@@ -59,21 +58,13 @@ export async function finished(
     if (killed.logLines.some(handled(eventId))) continue;
     await restarted.logs(`${eventId} handled`, handled(eventId));
   }
-  const toDora = await stage.answers(said.conversationId);
+  const toDora = await stage.platform.answers(said.conversationId);
   show(`the bot does not repeat the posted reply: "${toDora[0]}"`, toDora.length === 1, toDora);
-  const toEmil = await stage.answers(waiting.conversationId);
+  const toEmil = await stage.platform.answers(waiting.conversationId);
   show(`the bot sends the delayed reply once: "${toEmil[0]}"`, toEmil.length === 2, toEmil);
   show(
     `the bot does not lose the acknowledged message: "${toEmil[1]}"`,
     toEmil.length === 2,
     toEmil,
   );
-}
-
-async function acknowledged(stage: Stage, { eventId }: Written): Promise<number | null> {
-  const entry = await stage.happens(
-    "its delivery",
-    (candidate) => candidate.kind === "delivery" && candidate.eventIds.includes(eventId),
-  );
-  return entry.kind === "delivery" ? entry.status : null;
 }

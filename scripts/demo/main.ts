@@ -33,7 +33,7 @@ async function play(on: Stage): Promise<void> {
   chapter("The platform and the bot start as two processes");
   explain(`platform ${await on.startPlatform()}`);
   const { bot, webhook } = await on.startBot();
-  await on.control.saveWebhook({ url: webhook, enabled: true });
+  await on.platform.control.saveWebhook({ url: webhook, enabled: true });
   explain(`bot ${webhook}`);
 
   await answering(on);
@@ -60,15 +60,16 @@ async function play(on: Stage): Promise<void> {
 async function accounts(on: Stage): Promise<void> {
   chapter("The bot answered every message once");
   let asked = 0;
-  for (const id of on.conversations) {
-    const messages = await on.control.messages(id);
+  const { conversations, control } = on.platform;
+  for (const id of conversations) {
+    const messages = await control.messages(id);
     const fromPeople = messages.filter(({ fromBot }) => !fromBot).length;
     const fromBot = messages.length - fromPeople;
     asked += fromPeople;
     if (fromBot === fromPeople) continue;
     throw new BrokenPromise(`${id}: ${fromPeople} messages to the bot, ${fromBot} answers`);
   }
-  const places = on.conversations.size;
+  const places = conversations.size;
   show(
     `${asked} messages in ${places} conversations: the bot answered each exactly once`,
     asked > 0,

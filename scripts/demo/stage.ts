@@ -7,9 +7,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { controlClient } from "../../src/cli/control.ts";
-import type { RemoteControl } from "../../src/platform/control/client.ts";
-import type { TimelineEntry } from "../../src/platform/index.ts";
+import type { TimelineRecord } from "../../src/platform/timeline/entries.ts";
+import type { EntryOf } from "../../src/platform/timeline/timeline.ts";
 import type { LogRecord } from "../../test/support/log.ts";
+import { RemotePlatform, type Written } from "../../test/support/world/remote-platform.ts";
 import { Process, within } from "./process.ts";
 import { BrokenPromise } from "./report.ts";
 
@@ -27,11 +28,10 @@ export const DISABLE_AFTER = 3;
 
 export class Stage {
   readonly folder: string;
-  readonly conversations: Set<string> = new Set();
   readonly #processes = new Set<Process>();
   #env: Record<string, string> = {};
+  #platform: RemotePlatform | undefined;
   #platformUrl = "";
-  #controlToken = "";
   #seen = 0;
 
   private constructor(folder: string) {
@@ -50,8 +50,9 @@ export class Stage {
     return this.#env.SERVICE_WEBHOOK_SECRET ?? "";
   }
 
-  get control(): RemoteControl {
-    return controlClient(this.#platformUrl, { controlToken: this.#controlToken });
+  get platform(): RemotePlatform {
+    if (this.#platform === undefined) throw new Error("the platform has not started");
+    return this.#platform;
   }
 
   async scaffold(onLine: (line: string) => void): Promise<void> {
@@ -77,7 +78,8 @@ export class Stage {
     const platform = this.#start("platform", [cli, "platform", ...flags], {});
     const { url, controlToken } = await platform.logs("its address", (line) => "url" in line);
     this.#platformUrl = String(url);
-    this.#controlToken = String(controlToken);
+    const control = controlClient(this.#platformUrl, { controlToken: String(controlToken) });
+    this.#platform = new RemotePlatform(control);
     return this.#platformUrl;
   }
 
@@ -93,39 +95,33 @@ export class Stage {
     return { bot, webhook: String(webhook) };
   }
 
-  async write(from: string, text: string): Promise<Written> {
-    const { events, conversationId } = await this.control.act({ type: "dm.message", from, text });
-    const [event] = events;
-    if (event === undefined || conversationId === undefined)
-      throw new Error("the action created no event");
-    this.conversations.add(conversationId);
-    return { eventId: event.id, conversationId };
+  /** Waits for the first matching entry after those that this method has returned. */
+  async happens<K extends TimelineRecord["kind"]>(
+    what: string,
+    kind: K,
+    fits: (entry: EntryOf<K>) => boolean = () => true,
+  ): Promise<EntryOf<K>> {
+    const complaint = () => `did not happen on the platform: ${what}`;
+    const entry = await within(this.platform.happens(kind, fits, this.#seen), complaint);
+    this.#seen = entry.seq;
+    return entry;
   }
 
-  async answers(conversationId: string): Promise<string[]> {
-    const messages = await this.control.messages(conversationId);
-    return messages.filter(({ fromBot }) => fromBot).map(({ text }) => text);
+  /** Resolves to the response to the next delivery of a message. */
+  async delivered({ eventId }: Written): Promise<number | null> {
+    const { status } = await this.happens("a delivery of the message", "delivery", (entry) =>
+      entry.eventIds.includes(eventId),
+    );
+    return status;
   }
 
   async answered({ conversationId }: Written): Promise<string> {
-    const entry = await this.happens(
+    const { text = "" } = await this.happens(
       "a reply in the conversation",
-      (candidate) =>
-        candidate.kind === "api" && candidate.created?.conversationId === conversationId,
+      "api",
+      ({ created }) => created?.conversationId === conversationId,
     );
-    return entry.kind === "api" ? (entry.text ?? "") : "";
-  }
-
-  async happens(what: string, fits: (entry: TimelineEntry) => boolean): Promise<TimelineEntry> {
-    const search = async (): Promise<TimelineEntry> => {
-      for (;;) {
-        const { entries, last } = await this.control.timeline(this.#seen, 5_000);
-        const found = entries.find(fits);
-        this.#seen = found?.seq ?? last;
-        if (found !== undefined) return found;
-      }
-    };
-    return await within(search(), () => `did not happen on the platform: ${what}`);
+    return text;
   }
 
   tails(): string {
@@ -143,11 +139,6 @@ export class Stage {
     this.#processes.add(started);
     return started;
   }
-}
-
-export interface Written {
-  readonly eventId: string;
-  readonly conversationId: string;
 }
 
 export function handled(eventId: string): (line: LogRecord) => boolean {
