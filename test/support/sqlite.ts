@@ -10,8 +10,12 @@ export function openSqlite(options: ConstructorParameters<typeof SqliteInbox>[0]
 }
 
 /** Opens a file outside its inbox, as an operator would with the sqlite3 shell. */
-export function lookInto<T>(file: string, work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(file);
+export function lookInto<T>(
+  file: string,
+  work: (db: Sqlite.Database) => T,
+  options: Sqlite.Options = {},
+): T {
+  const db = new Sqlite(file, options);
   try {
     return work(db);
   } finally {

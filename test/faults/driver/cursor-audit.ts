@@ -1,4 +1,5 @@
-import pg from "pg";
+import { look } from "../../support/postgres/look.ts";
+import type { Place } from "../../support/postgres/open.ts";
 
 /** A database trigger that records each cursor move with its term and the leader's term at that time. */
 const AUDIT = `
@@ -20,36 +21,25 @@ SELECT term, leads, before FROM (
   SELECT term, leads, lag(term) OVER (ORDER BY seq) AS before FROM cursor_audit
 ) AS moves WHERE leads IS DISTINCT FROM term OR before > term`;
 
-export class CursorAudit {
-  readonly #options: pg.ClientConfig;
+/** Records each move of the cursor from now on. The inbox must have its tables. */
+export async function watchCursors(place: Place): Promise<void> {
+  await look(within(place), AUDIT);
+}
 
-  constructor(url: string, schema: string) {
-    this.#options = { connectionString: url, options: `-c search_path=${schema}` };
-  }
+/** Returns the number of moves, and one sentence per wrong move. */
+export async function auditCursors(
+  place: Place,
+): Promise<{ readonly moves: number; readonly violations: readonly string[] }> {
+  const [count] = await look(within(place), "SELECT count(*)::integer AS n FROM cursor_audit");
+  const wrong = await look(within(place), WRONG);
+  const violations = wrong.map(
+    ({ term, leads, before }) =>
+      `stale: term ${term} moved the cursor after term ${before}, and term ${leads} leads`,
+  );
+  return { moves: Number(count?.["n"]), violations };
+}
 
-  async begin(): Promise<void> {
-    await this.#rows(AUDIT);
-  }
-
-  /** Returns the number of moves, and one sentence per wrong move. */
-  async end(): Promise<{ readonly moves: number; readonly violations: readonly string[] }> {
-    const [count] = await this.#rows("SELECT count(*)::integer AS n FROM cursor_audit");
-    const wrong = await this.#rows(WRONG);
-    const violations = wrong.map(
-      ({ term, leads, before }) =>
-        `stale: term ${term} moved the cursor after term ${before}, and term ${leads} leads`,
-    );
-    return { moves: Number(count?.["n"]), violations };
-  }
-
-  async #rows(text: string): Promise<Record<string, unknown>[]> {
-    const client = new pg.Client(this.#options);
-    await client.connect();
-    try {
-      const { rows } = await client.query(text);
-      return rows ?? [];
-    } finally {
-      await client.end();
-    }
-  }
+/** Names the schema in the URL, so that statements need not. */
+function within({ url, schema }: Place): { readonly url: string } {
+  return { url: `${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}` };
 }

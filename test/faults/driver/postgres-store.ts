@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import type { Place } from "../../support/postgres/open.ts";
 import type { BotSettings } from "../bot/protocol.ts";
-import type { Contents, Stored } from "./checker.ts";
-import { CursorAudit } from "./cursor-audit.ts";
-import { type Layer, readLayer } from "./layer.ts";
+import { auditCursors, watchCursors } from "./cursor-audit.ts";
 import { checkLeases, type JournalEntry, readJournal } from "./leases.ts";
-import type { Audit, Progress, Store } from "./store.ts";
+import { type Audit, type Progress, Store } from "./store.ts";
 
 const SCHEMA = "faults";
 
@@ -43,65 +42,59 @@ export interface DatabaseAddresses {
   readonly bots: string;
 }
 
-export class PostgresStore implements Store {
+export class PostgresStore extends Store {
   readonly env: Readonly<Record<string, string>>;
-  readonly settings: Partial<BotSettings>;
+  override readonly settings: Partial<BotSettings>;
   readonly #pool: pg.Pool;
-  readonly #cursors: CursorAudit;
+  readonly #own: Place;
   readonly #journalFile: string;
 
   /** @param folder for the bots' journals */
   constructor({ own, bots }: DatabaseAddresses, folder: string) {
+    super();
     this.#journalFile = join(folder, "journal.txt");
     this.settings = { journalFile: this.#journalFile };
     this.env = { DATABASE_URL: bots, DATABASE_SCHEMA: SCHEMA };
     const options = `-c search_path=${SCHEMA} -c statement_timeout=10000`;
     this.#pool = new pg.Pool({ connectionString: own, max: 2, options, allowExitOnIdle: true });
     this.#pool.on("error", () => undefined);
-    this.#cursors = new CursorAudit(own, SCHEMA);
+    this.#own = { url: own, schema: SCHEMA };
   }
 
   /** The first bot must have created the tables. */
   async watchCursors(): Promise<void> {
-    await this.#cursors.begin();
+    await watchCursors(this.#own);
   }
 
   /** Returns `undefined` while the inbox or the server does not exist. */
   async progress(): Promise<Progress | undefined> {
-    const [row] = await this.#rows<Progress>(PROGRESS).catch(() => []);
+    const [row] = await this.rows<Progress>(PROGRESS).catch(() => []);
     return row;
   }
 
   async missing(ids: readonly string[]): Promise<string[]> {
-    const rows = await this.#rows<{ readonly id: string }>(MISSING, [ids]);
+    const rows = await this.rows<{ readonly id: string }>(MISSING, [ids]);
     return rows.map(({ id }) => id);
   }
 
-  async unfinished(): Promise<string[]> {
-    const rows = await this.#rows<{ readonly line: string }>(UNFINISHED).catch(() => []);
+  override async unfinished(): Promise<string[]> {
+    const rows = await this.rows<{ readonly line: string }>(UNFINISHED).catch(() => []);
     return rows.map(({ line }) => line);
   }
 
-  async contents(): Promise<Contents> {
-    const columns = "id, state, attempts, error, source";
-    const stored = await this.#rows<Stored>(`SELECT ${columns} FROM event`);
-    const [left] = await this.#rows<{ readonly n: number }>(LEFT_OVER);
+  protected async integrity(): Promise<string> {
+    const [left] = await this.rows<{ readonly n: number }>(LEFT_OVER);
     const { stranded = 0, miscounted = 0 } = (await this.progress()) ?? {};
     const wrong = { stranded, miscounted, "not idle": left?.n ?? 0 };
     const found = Object.entries(wrong).filter(([, n]) => n > 0);
-    const integrity = found.map(([what, n]) => `${n} lanes are ${what}`).join(", ") || "ok";
-    return { stored, integrity };
+    return found.map(([what, n]) => `${n} lanes are ${what}`).join(", ") || "ok";
   }
 
-  async layer(): Promise<Layer> {
-    return await readLayer((sql) => this.#rows(sql));
-  }
-
-  async audit(): Promise<Audit> {
-    const rows = await this.#rows<{ id: string; fence: number }>("SELECT id, fence FROM event");
+  override async audit(): Promise<Audit> {
+    const rows = await this.rows<{ id: string; fence: number }>("SELECT id, fence FROM event");
     const fences = new Map(rows.map(({ id, fence }) => [id, fence]));
     const { dropped, stale, stranded, violations } = checkLeases(this.journal(), fences);
-    const cursors = await this.#cursors.end();
+    const cursors = await auditCursors(this.#own);
     return {
       figures: {
         "late results dropped": dropped,
@@ -118,17 +111,17 @@ export class PostgresStore implements Store {
   }
 
   async terminateAll(): Promise<number> {
-    const rows = await this.#rows(
+    const rows = await this.rows(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'service-bot %'",
     );
     return rows.length;
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await this.#pool.end();
   }
 
-  async #rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  protected async rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const { rows } = await this.#pool.query({ text, values: [...values], types: NUMBERS });
     return rows;
   }

@@ -1,9 +1,12 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite, { type Database } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
+import { lookInto } from "../../support/sqlite.ts";
 import type { BotSettings } from "../bot/protocol.ts";
+import type { Counters } from "../bot/state-and-time.ts";
 import type { Contents, Stored } from "./checker.ts";
-import { type Layer, readLayer } from "./layer.ts";
+import type { States } from "./counters.ts";
+import type { OwnEvent } from "./timers.ts";
 
 export interface Progress {
   readonly stored: number;
@@ -14,31 +17,88 @@ export interface Progress {
   readonly miscounted?: number;
 }
 
+/** What runs leave behind in addition to their events. */
+export interface Layer {
+  readonly states: States;
+  readonly timers: readonly string[];
+  readonly ownEvents: readonly OwnEvent[];
+}
+
 export interface Audit {
   readonly figures: Readonly<Record<string, number>>;
   readonly violations: readonly string[];
 }
 
-export interface Store {
-  readonly env: Readonly<Record<string, string>>;
-  readonly settings: Partial<BotSettings>;
+const STORED = "SELECT id, state, attempts, error, source FROM event";
+const STATES = "SELECT key, value FROM state";
+const TIMERS = "SELECT key FROM timer";
+const OWN_EVENTS = `SELECT id, type, state, body, received_at AS "receivedAt" FROM event
+WHERE type LIKE 'timer:%' OR type LIKE 'cron:%' ORDER BY seq`;
+
+/** The bots' inbox, as the driver sees it from outside. Both databases use the same names of tables and columns. */
+export abstract class Store {
+  /** Environment variables that select this inbox. */
+  abstract readonly env: Readonly<Record<string, string>>;
+  readonly settings: Partial<BotSettings> = {};
+
   /** Resolves to `undefined` while the inbox does not exist. */
-  progress(): Promise<Progress | undefined>;
-  missing(ids: readonly string[]): Promise<string[]>;
-  contents(): Promise<Contents>;
-  layer(): Promise<Layer>;
+  abstract progress(): Promise<Progress | undefined>;
+  /** Resolves to those of the ids that are not in the inbox. */
+  abstract missing(ids: readonly string[]): Promise<readonly string[]>;
+  protected abstract rows<Row>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  protected abstract integrity(): Promise<string>;
+
+  async contents(): Promise<Contents> {
+    return { stored: await this.rows<Stored>(STORED), integrity: await this.integrity() };
+  }
+
+  async layer(): Promise<Layer> {
+    const states = await this.rows<{ readonly key: string; readonly value: string }>(STATES);
+    const timers = await this.rows<{ readonly key: string }>(TIMERS);
+    const events = await this.rows<Omit<OwnEvent, "dueAt" | "number"> & { readonly body: string }>(
+      OWN_EVENTS,
+    );
+    return {
+      states: new Map(states.map(({ key, value }): [string, Counters] => [key, JSON.parse(value)])),
+      timers: timers.map(({ key }) => key),
+      ownEvents: events.map(({ body, ...event }) => ({ ...event, ...dueOf(body) })),
+    };
+  }
+
   /** Returns one line per unfinished lane, for failure reports. */
-  unfinished(): Promise<string[]>;
-  audit(): Promise<Audit>;
-  close(): Promise<void>;
+  async unfinished(): Promise<readonly string[]> {
+    return [];
+  }
+
+  /** Checks what happened in the inbox during the whole run. */
+  async audit(): Promise<Audit> {
+    return { figures: {}, violations: [] };
+  }
+
+  async close(): Promise<void> {}
 }
 
-export class SqliteStore implements Store {
-  readonly settings: Partial<BotSettings> = {};
+function dueOf(body: string): Pick<OwnEvent, "dueAt" | "number"> {
+  const { payload }: Body = JSON.parse(body);
+  return { dueAt: Date.parse(payload.dueAt), number: payload.data?.number };
+}
+
+interface Body {
+  readonly payload: { readonly dueAt: string; readonly data?: { readonly number: number } };
+}
+
+const READ = { readonly: true, fileMustExist: true } as const;
+
+const PROGRESS =
+  "SELECT count(*) AS stored, count(*) FILTER (WHERE state = 'pending') AS pending FROM event";
+
+const MISSING = "SELECT value AS id FROM json_each(?) WHERE value NOT IN (SELECT id FROM event)";
+
+export class SqliteStore extends Store {
   #folder: string;
-  #db: Database | undefined;
 
   constructor(folder: string) {
+    super();
     this.#folder = folder;
     mkdirSync(folder, { recursive: true });
   }
@@ -55,69 +115,31 @@ export class SqliteStore implements Store {
     return { DATABASE_URL: `file:${this.file}` };
   }
 
-  /** Reads while the bot is writing, which WAL mode allows. */
   async progress(): Promise<Progress | undefined> {
-    try {
-      this.#db ??= new Sqlite(this.file, { readonly: true, fileMustExist: true });
-      const row: unknown = this.#db
-        .prepare(
-          "SELECT count(*) AS stored, count(*) FILTER (WHERE state = 'pending') AS pending FROM event",
-        )
-        .get();
-      return row as Progress;
-    } catch {
-      await this.close();
-      return undefined;
-    }
+    const [row] = await this.rows<Progress>(PROGRESS).catch(() => []);
+    return row;
   }
 
-  async missing(ids: readonly string[]): Promise<string[]> {
+  async missing(ids: readonly string[]): Promise<readonly string[]> {
     if (ids.length === 0) return [];
-    return this.#read((db) => {
-      const unknown = "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM event)";
-      return db.prepare<[string], string>(unknown).pluck().all(JSON.stringify(ids));
-    });
+    const rows = await this.rows<{ readonly id: string }>(MISSING, [JSON.stringify(ids)]);
+    return rows.map(({ id }) => id);
   }
 
-  async contents(): Promise<Contents> {
-    return this.#read((db) => ({
-      stored: db.prepare<[], Stored>("SELECT id, state, attempts, error, source FROM event").all(),
-      integrity: String(db.pragma("integrity_check", { simple: true })),
-    }));
-  }
-
-  async layer(): Promise<Layer> {
-    return await readLayer(async (sql) => this.#read((db) => db.prepare<[], never>(sql).all()));
-  }
-
-  async unfinished(): Promise<string[]> {
-    return [];
-  }
-
-  async audit(): Promise<Audit> {
-    return { figures: {}, violations: [] };
-  }
-
-  async moveTo(folder: string): Promise<void> {
-    await this.close();
+  /** Deletes the folder, and continues in an empty one. */
+  moveTo(folder: string): void {
     rmSync(this.#folder, { recursive: true, force: true });
     mkdirSync(folder);
     this.#folder = folder;
   }
 
-  async close(): Promise<void> {
-    this.#db?.close();
-    this.#db = undefined;
+  /** Reads while the bot is writing. A connection that stays open would spare the next bot the recovery after a kill. */
+  protected async rows<Row>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return lookInto(this.file, (db) => db.prepare<unknown[], Row>(sql).all(...values), READ);
   }
 
-  #read<T>(look: (db: Database) => T): T {
-    this.#db?.close();
-    this.#db = undefined;
-    const db = new Sqlite(this.file, { readonly: true, fileMustExist: true });
-    try {
-      return look(db);
-    } finally {
-      db.close();
-    }
+  protected async integrity(): Promise<string> {
+    const check = (db: Database) => String(db.pragma("integrity_check", { simple: true }));
+    return lookInto(this.file, check, READ);
   }
 }

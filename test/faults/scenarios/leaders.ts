@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { PostgresServer } from "../../support/postgres/server.ts";
 import { Candidate, type Fate, type LeaderWatch } from "../driver/candidate.ts";
-import { CursorAudit } from "../driver/cursor-audit.ts";
+import { auditCursors, watchCursors } from "../driver/cursor-audit.ts";
 import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 
 const TERMS: Readonly<Record<Size, number>> = { small: 25, large: 5_000 };
@@ -25,18 +25,18 @@ export const leaderChurn: Scenario = {
   async run({ size, scale = 1, progress }: ScenarioRun): Promise<Outcome> {
     const planned = Math.max(1, Math.round(TERMS[size] * scale));
     const server = await PostgresServer.start("18");
-    const audit = new CursorAudit(server.url(), SCHEMA);
+    const inbox = { url: server.url(), schema: SCHEMA };
     const terms = new Terms(CUT_OFF_EVERY[size]);
     const candidates: Candidate[] = [];
     try {
       for (let n = 0; n < CANDIDATES; n++) {
         const place = { port: server.port, schema: SCHEMA, leaseMs: LEASE_MS };
         candidates.push(await Candidate.start({ ...place, watch: terms }));
-        if (n === 0) await audit.begin();
+        if (n === 0) await watchCursors(inbox);
       }
       await terms.waitFor(planned, progress);
       await Promise.all(candidates.map((candidate) => candidate.stop()));
-      const { moves, violations } = await audit.end();
+      const { moves, violations } = await auditCursors(inbox);
       if (moves < terms.begun / 2) terms.violations.push(`only ${moves} moves of the cursor`);
       terms.requireLateMoves();
       const figures = { ...terms.figures(), "moves of the cursor": moves };

@@ -67,7 +67,7 @@ function loseDisk({ world, random }: Stage, way: "by the command" | "by hand"): 
       await bot.end("SIGKILL");
       await load.stop();
       ledger.takeAcknowledged();
-      await store.moveTo(join(scratch, `restored-${time}`));
+      store.moveTo(join(scratch, `restored-${time}`));
       if (way === "by hand") copyFileSync(backup, store.file);
       else await serviceBot(world, "inbox", "restore", backup, "--json");
       const missing = await store.missing(before);
