@@ -1,15 +1,10 @@
 import { defaultBodyBytes } from "../../faces/bot.ts";
 import type { BotSettings } from "../../faults/bot/protocol.ts";
 import { SmallDisk } from "../../faults/driver/disk.ts";
+import { type Fault, usualLoad } from "../../faults/driver/fault.ts";
 import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
-import type { SqliteStore, Store } from "../../faults/driver/store.ts";
 import type { Scenario } from "../../faults/scenario.ts";
-import {
-  killInstances,
-  type LoadedFault,
-  short,
-  underLoad,
-} from "../../faults/scenarios/cluster.ts";
+import { killInstances, short } from "../../faults/scenarios/cluster.ts";
 import { fillDisk } from "../../faults/scenarios/disk-full.ts";
 import { killUnderLoad } from "../../faults/scenarios/kills.ts";
 import { freezes } from "../../faults/scenarios/postgres.ts";
@@ -41,31 +36,23 @@ const DISK_SIZE = { small: 16, large: 64 } as const;
 
 const small = new MemoryLimit(docker, 128 * 1024 * 1024);
 
-type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
-
 /** Lists every container fault. Calls `image` when the first scenario runs. */
 export function scenariosOf(image: () => string): readonly Scenario[] {
   const alone = (
     label: string,
-    choose: (bots: FaultBots) => Loaded<SqliteStore>,
+    choose: (bots: FaultBots) => Fault,
     options: Partial<ContainerOptions> = {},
-  ): Unnamed =>
-    onVolume({ image, label, ...options }, (bots) => [
-      underLoad({ name: label, ...choose(bots) }, undefined),
-    ]);
+  ): Unnamed => onVolume({ image, label, ...options }, (bots) => [choose(bots)]);
 
   const three = (
     label: string,
-    choose: (bots: FaultBots, database: PostgresContainer) => Loaded<PostgresStore>,
+    choose: (bots: FaultBots, database: PostgresContainer) => Fault<PostgresStore>,
     settings: Partial<BotSettings> = shared,
   ): Unnamed =>
-    onPostgres({ image, label, settings }, (bots, database) => [
-      underLoad({ name: label, ...choose(bots, database) }, undefined),
-    ]);
+    onPostgres({ image, label, settings }, (bots, database) => [choose(bots, database)]);
 
   const kills = alone("faults-kills", () => ({
     counted: "kills",
-    load: "none",
     times: { small: 10, large: 200 },
     begin: (stage) =>
       killUnderLoad(stage, 40, () => (stage.random.chance(0.2) ? "twins" : "answer")),
@@ -73,22 +60,18 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
 
   const stops = alone("faults-stops", () => ({
     counted: "stops",
-    load: "none",
     times: { small: 6, large: 100 },
     begin: (stage) => stopUnderLoad(stage, STOP_GRACE_S * 1_000),
   }));
 
   /** @param settings include a request timeout shorter or longer than the cuts, which last 0.5 to 3 s */
-  const cuts = (
-    label: string,
-    settings: Partial<BotSettings>,
-    times: Loaded<SqliteStore>["times"],
-  ) =>
+  const cuts = (label: string, settings: Partial<BotSettings>, times: Fault["times"]) =>
     alone(
       label,
       (bots) => ({
         counted: "times disconnected",
         times,
+        load: usualLoad,
         begin: async (stage) => {
           await stage.world.boot();
           const peer = new URL(stage.world.platform.url);
@@ -103,9 +86,8 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
   const fullDisk: Scenario["run"] = async (run) => {
     const disk = SmallDisk.mount(DISK_SIZE[run.size]);
     if (disk === undefined) throw new Error("only root can mount a file system");
-    const fault: Loaded<SqliteStore> = {
+    const fault: Fault = {
       counted: "times full",
-      load: "none",
       times: { small: 4, large: 60 },
       begin: async (stage) => {
         await stage.world.boot();
@@ -124,6 +106,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     (bots) => ({
       counted: "attacks",
       times: { small: 4, large: 20 },
+      load: usualLoad,
       begin: async (stage) => {
         await stage.world.boot();
         stage.world.violations.push(...(await small.checkEngine(image())));
@@ -138,9 +121,10 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
 
   const clocks: Scenario["run"] = async (run) => {
     const clock = new ContainerClock();
-    const fault = (bots: FaultBots): Loaded<SqliteStore> => ({
+    const fault = (bots: FaultBots): Fault => ({
       counted: "clock jumps",
       times: { small: 4, large: 40 },
+      load: usualLoad,
       begin: async (stage) => {
         await stage.world.boot();
         return shiftClock(stage, bots, docker, clock);
@@ -151,7 +135,6 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
   };
 
   const instanceKills = killInstances({
-    name: "kills of instances",
     times: { small: 6, large: 100 },
     answersPerLife: { small: 60, large: 60 },
   });
@@ -161,6 +144,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     (bots) => ({
       counted: "times disconnected",
       times: { small: 10, large: 40 },
+      load: usualLoad,
       begin: (stage) => {
         const peer = new URL(stage.world.platform.url);
         const network = bots.network;
@@ -174,6 +158,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     (bots, { network, name }) => ({
       counted: "times disconnected",
       times: { small: 5, large: 40 },
+      load: usualLoad,
       begin: (stage) => {
         const peer = new URL(`tcp://${name}:5432`);
         const isForAll = (time: number) => time % 5 === 0;

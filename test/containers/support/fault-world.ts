@@ -80,7 +80,7 @@ async function runOnPostgres(
       },
     };
     return await inflict(choose(bots, database), run, () =>
-      World.startClusterOn(async (scratch) => database.store(scratch), world),
+      World.startCluster(async (scratch) => database.store(scratch), world),
     );
   } finally {
     await bots.remove();

@@ -1,17 +1,21 @@
 import type { Behaviour } from "../bot/behaviours.ts";
+import type { BotSettings } from "../bot/protocol.ts";
 import { Random } from "../random.ts";
 import { spread } from "../report.ts";
 import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 import type { Observed, Rules } from "./checker.ts";
+import { Load, type LoadOptions } from "./load.ts";
 import type { SqliteStore, Store } from "./store.ts";
 import { World, type WorldOptions } from "./world.ts";
 
 export interface Fault<S extends Store = SqliteStore> {
-  readonly name: string;
   /** Unit of `times`, for example `kills`. */
   readonly counted: string;
   readonly times: Readonly<Record<Size, number>>;
-  readonly world?: WorldOptions | ((random: Random) => WorldOptions);
+  /** Settings with which the running bots restart before the fault. Default: they go on. */
+  readonly settings?: Partial<BotSettings>;
+  /** Users who write during the fault. Default: only the fault itself writes. */
+  readonly load?: (size: Size) => Pick<LoadOptions, "people" | "behaviours">;
   begin(stage: Stage<S>): Attack | Promise<Attack>;
 }
 
@@ -34,13 +38,25 @@ export interface Attack {
   close?(): Promise<void> | void;
 }
 
-export function onOneBot(fault: Fault): Scenario {
-  const start = (random: Random) => {
-    const { world } = fault;
-    return World.start(typeof world === "function" ? world(random) : world);
-  };
-  return { name: fault.name, run: (run) => inflict([fault], run, start) };
+export interface NamedFault<S extends Store = SqliteStore> extends Fault<S> {
+  readonly name: string;
 }
+
+interface SingleBotFault extends NamedFault {
+  readonly world?: WorldOptions | ((random: Random) => WorldOptions);
+}
+
+export function onOneBot({ name, world, ...fault }: SingleBotFault): Scenario {
+  const start = (random: Random) =>
+    World.start(typeof world === "function" ? world(random) : world);
+  return { name, run: (run) => inflict([fault], run, start) };
+}
+
+/** Pause between two messages of the load, in ms. A small run shares the machine with other tests. */
+const PAUSE_MS: Readonly<Record<Size, number>> = { small: 15, large: 4 };
+
+/** The load of users who write all kinds of messages. */
+export const usualLoad = (): Pick<LoadOptions, "people" | "behaviours"> => ({});
 
 /** Returns a function that lets random users write so many messages. */
 export function writers(
@@ -65,27 +81,27 @@ export function attemptsLost({ stored }: Pick<Observed, "stored">, fault: string
 /** Inflicts the faults one after another on the same bots, and checks every promise at the end. */
 export async function inflict<S extends Store>(
   faults: readonly Fault<S>[],
-  { size, seed, scale = 1, progress }: ScenarioRun,
+  run: ScenarioRun,
   start: (random: Random) => Promise<World<S>>,
 ): Promise<Outcome> {
-  const random = new Random(seed);
+  const random = new Random(run.seed);
   const world = await start(random);
   const attacks: Attack[] = [];
   const figures: Record<string, number | string> = {};
   try {
-    for (const { times: sizes, counted, begin } of faults) {
-      const times = Math.max(1, Math.round(sizes[size] * scale));
-      const attack = await begin({ world, random, size, times });
-      attacks.push(attack);
-      for (let time = 1; time <= times && !world.broken; time++) {
-        await attack.once(time);
-        await world.checkAcknowledged(`after ${counted}, time ${time}`);
-        if (time % Math.ceil(times / 10) === 0) {
-          progress(`${time} of ${times} ${counted}, ${world.ledger.said} said`);
-        }
+    let settings: Fault["settings"];
+    for (const fault of faults) {
+      const times = Math.max(1, Math.round(fault.times[run.size] * (run.scale ?? 1)));
+      if (fault.settings !== undefined && fault.settings !== settings) {
+        await world.restart(fault.settings);
       }
+      settings = fault.settings;
+      const stage = { world, random, size: run.size, times };
+      const attack = await fault.begin(stage);
+      attacks.push(attack);
+      await repeat(fault, attack, stage, run.progress);
       await attack.end?.();
-      figures[counted] = times;
+      figures[fault.counted] = times;
     }
     const mayRepeat = new Map(attacks.flatMap((each) => [...(each.rules?.().mayRepeat ?? [])]));
     const order = attacks.some((each) => each.rules?.().order === "any") ? "any" : "lane";
@@ -111,4 +127,35 @@ export async function inflict<S extends Store>(
     for (const attack of attacks) await attack.close?.();
     await world.close();
   }
+}
+
+/** Inflicts a fault as often as planned, or until a promise is broken, while its users write. */
+async function repeat<S extends Store>(
+  { counted, load }: Fault<S>,
+  attack: Attack,
+  { world, random, size, times }: Stage<S>,
+  progress: ScenarioRun["progress"],
+): Promise<void> {
+  const { ledger } = world;
+  const users = load && startLoad({ world, random, size }, load(size));
+  try {
+    for (let time = 1; time <= times && !world.broken; time++) {
+      await attack.once(time);
+      await world.checkAcknowledged(`after ${counted}, time ${time}`);
+      if (time % Math.ceil(times / 10) === 0) {
+        progress(`${time} of ${times} ${counted}, ${ledger.said} said`);
+      }
+    }
+  } finally {
+    await users?.stop();
+  }
+}
+
+function startLoad<S extends Store>(
+  { world, random, size }: Pick<Stage<S>, "world" | "random" | "size">,
+  users: Pick<LoadOptions, "people" | "behaviours">,
+): Load {
+  // Use a separate random source, because the number of its calls depends on how fast the bots reply.
+  const own = new Random(random.below(2 ** 31));
+  return new Load({ ledger: world.ledger, random: own, pauseMs: () => PAUSE_MS[size], ...users });
 }

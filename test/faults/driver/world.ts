@@ -11,7 +11,6 @@ import { BotUnderTest, type Life } from "./bot-under-test.ts";
 import { check, type Observed, type Rules, type Run, reportLost } from "./checker.ts";
 import { Ledger } from "./ledger.ts";
 import type { PostgresStore } from "./postgres-store.ts";
-import { ServerStore } from "./server-store.ts";
 import { untilSettled } from "./settle.ts";
 import { SqliteStore, type Store } from "./store.ts";
 
@@ -74,11 +73,8 @@ export class World<S extends Store = SqliteStore> {
     return new World(await startPatientPlatform(options), store, scratch, options);
   }
 
-  static startCluster(options: WorldOptions = {}): Promise<World<ServerStore>> {
-    return World.startClusterOn(ServerStore.start, options);
-  }
-
-  static async startClusterOn<P extends PostgresStore>(
+  /** @param open opens the inbox. It may write to the folder that it is given. */
+  static async startCluster<P extends PostgresStore>(
     open: (scratch: string) => Promise<P>,
     options: WorldOptions,
   ): Promise<World<P>> {

@@ -1,27 +1,23 @@
 import type { BotSettings } from "../bot/protocol.ts";
 import { whyNoBalancer } from "../driver/balancer.ts";
 import type { Observed } from "../driver/checker.ts";
-import { type Attack, type Fault, inflict, type Judgement, type Stage } from "../driver/fault.ts";
-import { Load, type LoadOptions } from "../driver/load.ts";
+import {
+  type Attack,
+  type Fault,
+  inflict,
+  type Judgement,
+  type NamedFault,
+  type Stage,
+  usualLoad,
+} from "../driver/fault.ts";
 import type { PostgresStore } from "../driver/postgres-store.ts";
-import type { ServerStore } from "../driver/server-store.ts";
-import type { Store } from "../driver/store.ts";
+import { ServerStore } from "../driver/server-store.ts";
 import { World, type WorldOptions } from "../driver/world.ts";
-import { Random } from "../random.ts";
-import type { Scenario, ScenarioRun, Size } from "../scenario.ts";
+import type { Scenario, Size } from "../scenario.ts";
 
-export type LoadedFault<S extends Store> = Fault<S> & {
-  readonly settings?: Partial<BotSettings>;
-  /** Load during the fault. Default: the usual load. `none` if the fault writes messages itself. */
-  readonly load?: ((size: Size) => Pick<LoadOptions, "people" | "behaviours">) | "none";
-};
+export type ClusterFault = NamedFault<ServerStore>;
 
-export type ClusterFault<S extends PostgresStore = ServerStore> = LoadedFault<S>;
-
-export type ClusterStage<S extends PostgresStore = ServerStore> = Stage<S>;
-
-/** Pause between two messages, in ms. A small run shares the machine with other tests. */
-const PAUSE_MS: Readonly<Record<Size, number>> = { small: 15, large: 4 };
+export type ClusterStage = Stage<ServerStore>;
 
 /** Time to wait for replies, in ms. A fault may prevent them. */
 export const ANSWERS_TIMEOUT_MS = 3_000;
@@ -40,51 +36,14 @@ const withLongLeases: Partial<BotSettings> = { ...short, leaseMs: 120_000 };
 
 export function onCluster(
   name: string,
-  faults: readonly ClusterFault[],
+  faults: readonly Fault<ServerStore>[],
   world: WorldOptions = {},
 ): Scenario {
-  const run = (options: ScenarioRun) =>
-    inflict(
-      faults.map((fault, n) => underLoad(fault, faults[n - 1]?.settings)),
-      options,
-      () => World.startCluster(world),
-    );
-  return { name, whyNot: whyNoBalancer, run };
+  const start = () => World.startCluster(ServerStore.start, world);
+  return { name, whyNot: whyNoBalancer, run: (run) => inflict(faults, run, start) };
 }
 
-/**
- * Sends messages to the bots during the fault.
- *
- * @param current the bots' settings after the previous fault
- */
-export function underLoad<S extends Store>(
-  { settings, load: writers = () => ({}), ...fault }: LoadedFault<S>,
-  current: Partial<BotSettings> | undefined,
-): Fault<S> {
-  const begin = async (stage: Stage<S>): Promise<Attack> => {
-    const { world, random, size } = stage;
-    if (settings !== undefined && settings !== current) await world.restart(settings);
-    const attack = await fault.begin(stage);
-    if (writers === "none") return attack;
-    // Use a separate random source, because the number of its calls depends on how fast the bots reply.
-    const own = new Random(random.below(2 ** 31));
-    const pauseMs = () => PAUSE_MS[size];
-    const load = new Load({ ledger: world.ledger, random: own, pauseMs, ...writers(size) });
-    return {
-      once: (time) => attack.once(time),
-      async end() {
-        await load.stop();
-        await attack.end?.();
-      },
-      rules: () => attack.rules?.() ?? {},
-      judge: (observed) => attack.judge?.(observed) ?? { figures: {} },
-      close: () => load.stop(),
-    };
-  };
-  return { ...fault, begin };
-}
-
-interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "times" | "load"> {
+interface InstanceKills extends Pick<Fault, "times" | "load"> {
   readonly answersPerLife: Readonly<Record<Size, number>>;
   /**
    * Runs checks in addition to those of every scenario.
@@ -92,7 +51,7 @@ interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "time
    * @param started `performance.now()` when the load started
    */
   readonly judge?: (
-    stage: ClusterStage<PostgresStore>,
+    stage: Stage<PostgresStore>,
     observed: Observed,
     started: number,
   ) => Promise<Judgement>;
@@ -102,8 +61,8 @@ export function killInstances({
   answersPerLife,
   judge,
   ...fault
-}: InstanceKills): ClusterFault<PostgresStore> {
-  const begin = (stage: ClusterStage<PostgresStore>): Attack => {
+}: InstanceKills): Fault<PostgresStore> {
+  const begin = (stage: Stage<PostgresStore>): Attack => {
     const { world, random, size } = stage;
     const started = performance.now();
     let midAnswer = 0;
@@ -134,5 +93,5 @@ export function killInstances({
       },
     };
   };
-  return { ...fault, counted: "kills", settings: withLongLeases, begin };
+  return { load: usualLoad, ...fault, counted: "kills", settings: withLongLeases, begin };
 }

@@ -39,7 +39,7 @@ export const clusterCounting: Scenario = onCluster(
   `postgres, three instances: ${NAME}`,
   [
     killInstances({
-      ...{ name: NAME, times: { small: 2, large: 100 } },
+      times: { small: 2, large: 100 },
       answersPerLife: { small: 60, large: 200 },
       load: (size) => ({ people: PEOPLE[size], behaviours }),
       judge: judgeCounters,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { BotUnderTest } from "../driver/bot-under-test.ts";
 import { countRepeats } from "../driver/checker.ts";
-import { type Attack, attemptsLost } from "../driver/fault.ts";
+import { type Attack, attemptsLost, type NamedFault, usualLoad } from "../driver/fault.ts";
 import { findUnfinishedTexts } from "../driver/leases.ts";
 import type { PostgresStore } from "../driver/postgres-store.ts";
 import { spread, sum } from "../report.ts";
@@ -29,6 +29,7 @@ const clocks: ClusterFault = {
   name: "the clock of an instance jumps by ±1 h under load",
   counted: "clock jumps",
   times: { small: 2, large: 60 },
+  load: usualLoad,
   begin({ world, random }): Attack {
     let refused = 0;
     world.platform.onTimeline((entry) => {
@@ -66,18 +67,21 @@ const clocks: ClusterFault = {
   },
 };
 
-const kills = killInstances({
+const kills: ClusterFault = {
   name: "kill -9 of instances under load",
-  times: { small: 2, large: 100 },
-  answersPerLife: { small: 60, large: 60 },
-});
+  ...killInstances({
+    times: { small: 2, large: 100 },
+    answersPerLife: { small: 60, large: 60 },
+  }),
+};
 
 /** Sends SIGSTOP, and SIGCONT after 1 to 3 lease durations. The process continues as if no time had passed. */
-export const freezes: ClusterFault<PostgresStore> = {
+export const freezes: NamedFault<PostgresStore> = {
   name: "SIGSTOP of instances for 1 to 3 leases under load",
   counted: "times frozen",
   times: { small: 1, large: 40 },
   settings: short,
+  load: usualLoad,
   begin({ world, random }): Attack {
     /** How often each text may be repeated because its process was frozen between intent and outcome. */
     const unfinished = new Map<string, number>();
@@ -181,7 +185,7 @@ function outage({
       judge: () => ({ figures: spread(`${fault.counted}: until the next answer`, recoveryMs) }),
     };
   };
-  return { ...fault, settings: short, begin };
+  return { ...fault, settings: short, load: usualLoad, begin };
 }
 
 /** The clock fault comes first, because it is the only fault during which no event may run twice. */

@@ -36,8 +36,8 @@ const ANSWERS_TIMEOUT_MS = 30_000;
 
 const EVERY_SECOND = "* * * * * *";
 
-const fault: Pick<Fault<Store>, "name" | "counted" | "times" | "begin"> = {
-  ...{ name: NAME, counted: "kills", times: { small: 4, large: 50 } },
+const fault: Pick<Fault<Store>, "counted" | "times" | "begin"> = {
+  ...{ counted: "kills", times: { small: 4, large: 50 } },
   begin: async (stage) => {
     const { world } = stage;
     const text = "hello @bot";
@@ -54,11 +54,11 @@ const fault: Pick<Fault<Store>, "name" | "counted" | "times" | "begin"> = {
   },
 };
 
-export const timers: Scenario = onOneBot(fault);
+export const timers: Scenario = onOneBot({ name: NAME, ...fault });
 
 /** Runs three instances, which die in turn and sometimes all at once. */
 export const clusterTimers: Scenario = onCluster(`postgres, three instances: ${NAME}`, [
-  { ...fault, settings: short, load: "none" },
+  { ...fault, settings: short },
 ]);
 
 function killWithTimers(stage: Stage<Store>, arrivals: readonly Arrival[]): Attack {
