@@ -1,8 +1,8 @@
 import { chmodSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Attack, Stage } from "../../faults/driver/fault.ts";
+import { Tally } from "../../faults/driver/timeline.ts";
 import { spread } from "../../faults/report.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
@@ -61,22 +61,13 @@ export function shiftClock(
 ): Attack {
   /** Time from a rejected delivery to the reply to the next event, in ms. */
   const takenOverMs: number[] = [];
-  let refused = 0;
-  world.platform.onTimeline((entry) => {
-    if (entry.kind === "delivery" && entry.status === 400) refused += 1;
-  });
+  const refused = new Tally(world.platform, "delivery", ({ status }) => status === 400);
 
   async function setClock(offset: string, restart: boolean): Promise<void> {
     const [bot] = world.bots;
     if (restart && bot !== undefined) await world.stop(bot);
     clock.set(offset);
     if (restart) await world.boot();
-  }
-
-  async function until(holds: () => boolean, timeoutMs: number): Promise<boolean> {
-    const deadline = performance.now() + timeoutMs;
-    while (!holds() && performance.now() < deadline) await wait(50);
-    return holds();
   }
 
   async function doctor(): Promise<Finding[]> {
@@ -87,14 +78,15 @@ export function shiftClock(
   return {
     async once(time) {
       const note = (what: string) => world.violations.push(`${what}, time ${time}`);
-      const before = refused;
+      const before = refused.count;
       // Make every second shift before a start, because a bot reads the system time on startup.
       await setClock(OFFSETS[time % 2] ?? "+0", time % 4 > 2 || time % 4 === 0);
-      if (!(await until(() => refused > before, REFUSED_TIMEOUT_MS)))
+      if (!(await refused.reaches(before + 1, REFUSED_TIMEOUT_MS))) {
         note("no delivery was rejected");
+      }
       const rejected = performance.now();
       const { id } = world.ledger.write({ from: "ada" });
-      if (await until(() => world.ledger.hasAnswer(id), ANSWER_TIMEOUT_MS)) {
+      if (await world.ledger.waitAnswerTo(id, ANSWER_TIMEOUT_MS)) {
         takenOverMs.push(performance.now() - rejected);
       } else note("polling did not take over");
       const logged = bots.at().lastLines();
@@ -107,7 +99,7 @@ export function shiftClock(
     },
     judge: () => ({
       figures: {
-        "deliveries refused for their date": refused,
+        "deliveries refused for their date": refused.count,
         ...spread("until an answer by polling", takenOverMs),
       },
     }),

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Attack, attemptsLost, type Stage } from "../../faults/driver/fault.ts";
 import type { Store } from "../../faults/driver/store.ts";
+import { Tally } from "../../faults/driver/timeline.ts";
 import { spread } from "../../faults/report.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
@@ -24,10 +25,7 @@ export interface CutOptions {
 export function cutOff<S extends Store>({ world, random }: Stage<S>, options: CutOptions): Attack {
   const { bots, network, peer, maxMs, isForAll = () => false, mayCount = false } = options;
   const recoveryMs: number[] = [];
-  let failed = 0;
-  world.platform.onTimeline((entry) => {
-    if (entry.kind === "delivery" && entry.error !== undefined) failed += 1;
-  });
+  const failed = new Tally(world.platform, "delivery", ({ error }) => error !== undefined);
   return {
     async once(time) {
       await world.waitForMore(10 + random.below(10), ANSWER_TIMEOUT_MS);
@@ -52,7 +50,7 @@ export function cutOff<S extends Store>({ world, random }: Stage<S>, options: Cu
       const counted = attemptsLost(observed, "an outage");
       const runs = world.runs();
       const figures = {
-        "deliveries that failed": failed,
+        "deliveries that failed": failed.count,
         "runs of an event again": runs.length - new Set(runs.map(({ id }) => id)).size,
         "events with a further attempt": counted.length,
         ...spread("until the next answer", recoveryMs),

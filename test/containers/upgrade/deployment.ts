@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Platform, startPlatform } from "../../faces/platform.ts";
-import { check, type Observed } from "../../faults/driver/checker.ts";
+import { check } from "../../faults/driver/checker.ts";
 import { Ledger } from "../../faults/driver/ledger.ts";
 import { Load, type LoadOptions } from "../../faults/driver/load.ts";
 import { untilSettled } from "../../faults/driver/settle.ts";
@@ -103,12 +103,7 @@ export class Deployment {
   async violations(store: Store): Promise<string[]> {
     const stuck = await untilSettled(store, this.ledger, STUCK_MS);
     if (stuck !== undefined) throw new Error(stuck);
-    const { written, acknowledged } = this.ledger;
-    const observed: Observed = {
-      ...{ written, acknowledged, said: this.ledger.sayings() },
-      ...(await store.contents()),
-    };
-    return check(observed);
+    return check(await this.ledger.observe(store));
   }
 
   async remove(): Promise<void> {

@@ -1,4 +1,3 @@
-import { EventEmitter, once } from "node:events";
 import type { ActInput, ActResult, Platform, TimelineEntry } from "../../faces/platform.ts";
 import {
   answersTo,
@@ -8,7 +7,9 @@ import {
   messageText,
   poisons,
 } from "../bot/behaviours.ts";
-import { COMMENTS, isOwn, type Written } from "./checker.ts";
+import { COMMENTS, isOwn, type Observed, type Written } from "./checker.ts";
+import type { Store } from "./store.ts";
+import { until } from "./timeline.ts";
 
 export interface Message {
   readonly from: string;
@@ -29,7 +30,6 @@ export class Ledger {
   readonly comments: string[] = [];
   readonly #platform: Platform;
   readonly #perMessage: number;
-  readonly #arrivals = new EventEmitter();
   readonly #commented: string[] = [];
   readonly #counts = new Map<string, number>();
   #unchecked: string[] = [];
@@ -80,16 +80,18 @@ export class Ledger {
 
   /** Resolves to false on timeout. */
   async waitSaid(total: number, timeoutMs: number): Promise<boolean> {
-    const signal = AbortSignal.timeout(timeoutMs);
-    while (this.said < total && !signal.aborted) {
-      await once(this.#arrivals, "said", { signal }).catch(() => undefined);
-    }
-    return this.said >= total;
+    return await until(this.#platform, () => this.said >= total, timeoutMs);
   }
 
-  async waitAnswer(timeoutMs: number): Promise<void> {
-    const signal = AbortSignal.timeout(timeoutMs);
-    await once(this.#arrivals, "said", { signal }).catch(() => undefined);
+  /** Waits for any reply. Resolves to false on timeout. */
+  async waitAnswer(timeoutMs: number): Promise<boolean> {
+    const before = this.answers;
+    return await until(this.#platform, () => this.answers > before, timeoutMs);
+  }
+
+  /** Waits for the first reply to this event. Resolves to false on timeout. */
+  async waitAnswerTo(id: string, timeoutMs: number): Promise<boolean> {
+    return await until(this.#platform, () => this.hasAnswer(id), timeoutMs);
   }
 
   hasAnswer(id: string): boolean {
@@ -123,6 +125,12 @@ export class Ledger {
     return said.set(COMMENTS, this.#commented);
   }
 
+  /** Resolves to everything that the checker compares. */
+  async observe(store: Store): Promise<Observed> {
+    const { written, acknowledged } = this;
+    return { written, acknowledged, said: this.sayings(), ...(await store.contents()) };
+  }
+
   #count(lane: string, behaviour: Behaviour): number {
     const count = (this.#counts.get(lane) ?? 0) + (counts(behaviour) ? 1 : 0);
     this.#counts.set(lane, count);
@@ -142,7 +150,6 @@ export class Ledger {
         this.#commented.push(entry.text ?? "");
         if (commentId !== undefined) this.comments.push(commentId);
       }
-      this.#arrivals.emit("said");
     }
     if (entry.kind !== "delivery" || entry.error !== undefined) return;
     for (const id of entry.eventIds) this.acknowledge(id);

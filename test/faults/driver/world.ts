@@ -1,7 +1,10 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import { CLI } from "../../faces/files.ts";
 import { type ListenOptions, type Platform, startPlatform } from "../../faces/platform.ts";
 import { COMPILE_CACHE } from "../../support/process.ts";
 import { reservePort } from "../../support/reserve-port.ts";
@@ -182,6 +185,14 @@ export class World<S extends Store = SqliteStore> {
     this.violations.push([stuck, ...this.bots.map((bot) => bot.lastLines())].join("\n"));
   }
 
+  /** Runs `service-bot` on the bots' inbox. Resolves to its output. */
+  async serviceBot(...args: readonly string[]): Promise<string> {
+    const { PATH } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...this.store.env };
+    const options = { cwd: this.scratch, env };
+    return (await promisify(execFile)(process.execPath, [CLI, ...args], options)).stdout;
+  }
+
   runs(): Run[] {
     const lines = readFileSync(this.runsFile, "utf8").split("\n").slice(0, -1);
     return lines.map((line) => {
@@ -197,15 +208,9 @@ export class World<S extends Store = SqliteStore> {
     this.#ending = true;
     await this.#watching;
     await Promise.all(this.bots.filter(({ running }) => running).map((bot) => this.stop(bot)));
-    const observed = await this.observe();
+    const observed = await this.ledger.observe(this.store);
     this.violations.push(...check(observed, rules));
     return observed;
-  }
-
-  async observe(): Promise<Observed> {
-    const { written, acknowledged } = this.ledger;
-    const contents = await this.store.contents();
-    return { written, acknowledged, said: this.ledger.sayings(), ...contents };
   }
 
   async close(): Promise<void> {

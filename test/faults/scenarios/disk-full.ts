@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { TimelineEntry } from "../../faces/platform.ts";
 import { SmallDisk } from "../driver/disk.ts";
 import { type Attack, attemptsLost, onOneBot, type Stage, writers } from "../driver/fault.ts";
+import { Tally } from "../driver/timeline.ts";
 import { spread } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -40,29 +40,28 @@ export function fillDisk(stage: Stage, diskAt: (time: number) => SmallDisk | und
   const write = writers(stage, 20);
   /** Time until a delivery was stored again, per round, in ms. */
   const recoveryMs: number[] = [];
-  const count = { real: 0, refused: 0 };
+  let real = 0;
+  const refused = new Tally(world.platform, "delivery", ({ status }) => status === 503);
+  const stored = new Tally(world.platform, "delivery", ({ error }) => error === undefined);
   world.platform.onTimeline((entry) => {
-    if (entry.kind !== "delivery" || entry.error === undefined || entry.status === null) return;
-    if (entry.status === 503) count.refused += 1;
-    else world.violations.push(`a delivery got ${entry.status}`);
+    if (entry.kind !== "delivery" || entry.error === undefined) return;
+    const { status } = entry;
+    if (status !== null && status !== 503) world.violations.push(`a delivery got ${status}`);
   });
 
   async function untilRefused(time: number): Promise<void> {
-    let over = false;
-    const refused = nextDelivery(stage, ({ status }) => status === 503).finally(() => {
-      over = true;
-    });
-    while (!over) {
+    const full = refused.reaches(refused.count + 1, DELIVERY_TIMEOUT_MS);
+    const isOver = full.then(() => true);
+    do {
       write(5, NOTE);
-      await Promise.race([wait(20), refused]);
-    }
-    if (!(await refused)) world.violations.push(`the disk was not full, time ${time}`);
+    } while (!(await Promise.race([wait(20, false), isOver])));
+    if (!(await full)) world.violations.push(`the disk was not full, time ${time}`);
   }
 
   return {
     async once(time) {
       const disk = diskAt(time);
-      if (disk !== undefined) count.real += 1;
+      if (disk !== undefined) real += 1;
       const [bot] = world.bots;
       write(20, NOTE);
       await wait(random.below(50));
@@ -73,35 +72,20 @@ export function fillDisk(stage: Stage, diskAt: (time: number) => SmallDisk | und
       await wait(random.below(500));
       await world.checkAcknowledged(`while the disk was full, time ${time}`);
       const freed = performance.now();
-      const stored = nextDelivery(stage, ({ error }) => error === undefined);
+      const room = stored.reaches(stored.count + 1, DELIVERY_TIMEOUT_MS);
       if (disk === undefined) bot?.order({ disk: "free" });
       else disk.free();
       write(20, NOTE);
-      if (await stored) recoveryMs.push(performance.now() - freed);
+      if (await room) recoveryMs.push(performance.now() - freed);
       else world.violations.push(`no delivery was stored after the disk was freed, time ${time}`);
     },
     judge: (observed) => ({
       figures: {
-        "of them a real disk": count.real === 0 ? "0 (may not mount)" : count.real,
-        "deliveries refused with 503": count.refused,
+        "of them a real disk": real === 0 ? "0 (may not mount)" : real,
+        "deliveries refused with 503": refused.count,
         ...spread("recovery", recoveryMs),
       },
       violations: attemptsLost(observed, "a full disk"),
     }),
   };
-}
-
-type Delivery = Extract<TimelineEntry, { kind: "delivery" }>;
-
-/** Resolves to false on timeout. */
-async function nextDelivery({ world }: Stage, fits: (entry: Delivery) => boolean) {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), DELIVERY_TIMEOUT_MS);
-  const ignore = world.platform.onTimeline((entry) => {
-    if (entry.kind === "delivery" && fits(entry)) resolve(true);
-  });
-  return await promise.finally(() => {
-    clearTimeout(timer);
-    ignore();
-  });
 }

@@ -4,6 +4,7 @@ import { countRepeats } from "../driver/checker.ts";
 import { type Attack, attemptsLost, type NamedFault, usualLoad } from "../driver/fault.ts";
 import { findUnfinishedTexts } from "../driver/leases.ts";
 import type { PostgresStore } from "../driver/postgres-store.ts";
+import { Tally } from "../driver/timeline.ts";
 import { spread, sum } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 import {
@@ -31,10 +32,7 @@ const clocks: ClusterFault = {
   times: { small: 2, large: 60 },
   load: usualLoad,
   begin({ world, random }): Attack {
-    let refused = 0;
-    world.platform.onTimeline((entry) => {
-      if (entry.kind === "delivery" && entry.status === 400) refused += 1;
-    });
+    const refused = new Tally(world.platform, "delivery", ({ status }) => status === 400);
     const restart = async (place: number, clockOffsetMs: number) => {
       const bot = world.bots[place];
       if (bot !== undefined) await world.stop(bot);
@@ -60,9 +58,10 @@ const clocks: ClusterFault = {
       async end() {
         await world.settle();
         world.violations.push(...attemptsLost(await world.store.contents(), "a jump of the clock"));
-        if (refused === 0) world.violations.push("no delivery was rejected, so no clock has moved");
+        if (refused.count === 0)
+          world.violations.push("no delivery was rejected, so no clock has moved");
       },
-      judge: () => ({ figures: { "deliveries refused for their date": refused } }),
+      judge: () => ({ figures: { "deliveries refused for their date": refused.count } }),
     };
   },
 };

@@ -1,10 +1,6 @@
-import { execFile } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { promisify } from "node:util";
-import { CLI } from "../../faces/files.ts";
-import { COMPILE_CACHE } from "../../support/process.ts";
 import type { Behaviour } from "../bot/behaviours.ts";
 import { reportLost } from "../driver/checker.ts";
 import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
@@ -57,7 +53,7 @@ function loseDisk({ world, random }: Stage, way: "by the command" | "by hand"): 
       await world.waitForMore(random.below(10), 3_000);
       const before = [...ledger.acknowledged];
       await waitForLog(world, before);
-      await serviceBot(world, "inbox", "backup", backup, "--json");
+      await world.serviceBot("inbox", "backup", backup, "--json");
       const said = ledger.said;
       await wait(random.below(600));
       // Usually kill in the middle of a reply.
@@ -69,7 +65,7 @@ function loseDisk({ world, random }: Stage, way: "by the command" | "by hand"): 
       ledger.takeAcknowledged();
       store.moveTo(join(scratch, `restored-${time}`));
       if (way === "by hand") copyFileSync(backup, store.file);
-      else await serviceBot(world, "inbox", "restore", backup, "--json");
+      else await world.serviceBot("inbox", "restore", backup, "--json");
       const missing = await store.missing(before);
       world.violations.push(...reportLost(missing, `after the restore of ${backup}`));
       forgotten += ledger.said - said;
@@ -81,9 +77,4 @@ function loseDisk({ world, random }: Stage, way: "by the command" | "by hand"): 
 async function waitForLog({ store }: World, acknowledged: readonly string[]): Promise<void> {
   const end = performance.now() + LOG_TIMEOUT_MS;
   while (performance.now() < end && (await store.missing(acknowledged)).length > 0) await wait(50);
-}
-
-async function serviceBot({ store }: World, ...args: readonly string[]): Promise<void> {
-  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...store.env };
-  await promisify(execFile)(process.execPath, [CLI, ...args], { cwd: store.folder, env });
 }

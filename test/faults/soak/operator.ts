@@ -1,6 +1,3 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { CLI } from "../../faces/files.ts";
 import type { World } from "../driver/world.ts";
 
 interface DeadLetter {
@@ -57,9 +54,6 @@ export class Operator {
   }
 
   async #inbox<T>(...words: readonly string[]): Promise<T> {
-    const env = { ...process.env, ...this.#world.store.env };
-    const args = [CLI, "inbox", ...words, "--json"];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-    return JSON.parse(stdout);
+    return JSON.parse(await this.#world.serviceBot("inbox", ...words, "--json"));
   }
 }

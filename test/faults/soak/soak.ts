@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { messageOf } from "../../faces/errors.ts";
 import { checkSaid } from "../driver/checker.ts";
+import { Tally } from "../driver/timeline.ts";
 import { World } from "../driver/world.ts";
 import { Random } from "../random.ts";
 import type { Outcome, Scenario, ScenarioRun } from "../scenario.ts";
@@ -56,10 +57,7 @@ async function runSoak(
   const ended = new AbortController();
   const { signal } = ended;
   const samples: Sample[] = [];
-  let faulted = 0;
-  world.platform.onTimeline((entry) => {
-    if (entry.kind === "api" && entry.fault !== undefined) faulted += 1;
-  });
+  const faulted = new Tally(world.platform, "api", ({ fault }) => fault !== undefined);
   try {
     const bot = await world.boot();
     const crowd = new Crowd(world, new Random(seed), { rate, seconds, atLeast });
@@ -85,7 +83,7 @@ async function runSoak(
     const hopeless = written.filter(({ ends }) => ends === "dead").length;
     const figures = {
       ...{ events: written.length, hopeless, ...operator.decided },
-      ...{ "spans of bad luck": spans.length, "requests that a fault touched": faulted },
+      ...{ "spans of bad luck": spans.length, "requests that a fault touched": faulted.count },
     };
     return { figures, violations };
   } finally {
