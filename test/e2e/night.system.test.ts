@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { Bot, type BotOptions, type BotStatus } from "../../src/index.ts";
+import type { Bot, BotOptions, BotStatus, Handler } from "../../src/index.ts";
 import type { Platform } from "../faces/platform.ts";
 import { SmallDisk } from "../faults/driver/disk.ts";
-import { logSink } from "../support/log.ts";
 import { reservePort } from "../support/reserve-port.ts";
-import { botOptions, runPlatform } from "../support/running-bot.ts";
+import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { documentedCauses, firing, hasPromtool } from "./night/alerts.ts";
 import {
@@ -55,12 +54,9 @@ class Night {
   static async begin(folder: string, disableAfter: number): Promise<Night> {
     const platform = await runPlatform({ retryIntervalMs: 150, disableAfter });
     const databaseUrl = `file:${join(folder, "bot.db")}`;
-    const night = new Night(platform, {
-      ...{ ...botOptions(platform), ...hurried, logger: logSink().log },
-      ...{ databaseUrl, port: await reservePort(), metricsPort: 0 },
-    });
+    const port = await reservePort();
+    const night = new Night(platform, { ...hurried, databaseUrl, port, metricsPort: 0 });
     await night.restart();
-    night.saveWebhook();
     await night.answered(night.write("all is well"));
     await night.until(({ mode, inbox }) => mode === "auditing" && inbox?.pending === 0);
     return night;
@@ -70,15 +66,13 @@ class Night {
   async restart(change: BotOptions = {}): Promise<void> {
     await this.#bot?.stop();
     this.#options = { ...this.#options, ...change };
-    const bot = new Bot(this.#options);
-    bot.on("dm.message", async (ctx) => {
+    const answer: Handler<"dm.message"> = async (ctx) => {
       const { excerpt } = ctx.payload;
       if (excerpt === "poison" && !this.isMended) throw new TypeError("cannot read its name");
       await ctx.reply(`answer to ${excerpt}`);
-    });
-    await bot.start({ standalone: false });
-    onTestFinished(() => bot.stop());
-    this.#bot = bot;
+    };
+    const register = (bot: Bot) => bot.on("dm.message", answer);
+    this.#bot = (await runBot(this.platform, register, this.#options)).bot;
   }
 
   get bot(): Bot {
