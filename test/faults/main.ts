@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { simulate } from "../poller/simulation/scenario.ts";
 import { chooseSeed } from "./random.ts";
-import { type Result, summarize, tabulate } from "./report.ts";
+import { measure, type Result, summarize, tabulate } from "./report.ts";
 import type { Scenario, ScenarioRun } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 import { soak } from "./soak/soak.ts";
@@ -57,11 +57,11 @@ async function main(chosen: readonly Scenario[]): Promise<void> {
 
 async function runOne(scenario: Scenario, options: Omit<ScenarioRun, "progress">): Promise<Result> {
   const started = performance.now();
-  const seconds = () => (performance.now() - started) / 1000;
-  const progress = (line: string) =>
-    console.log(`  ${seconds().toFixed(0).padStart(4)} s  ${line}`);
-  const outcome = await scenario.run({ ...options, progress });
-  return { name: scenario.name, outcome, seconds: seconds() };
+  const progress = (line: string) => {
+    const seconds = (performance.now() - started) / 1000;
+    console.log(`  ${seconds.toFixed(0).padStart(4)} s  ${line}`);
+  };
+  return await measure(scenario, { ...options, progress });
 }
 
 function chooseScenarios(): readonly Scenario[] {

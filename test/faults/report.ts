@@ -1,4 +1,4 @@
-import type { Outcome, Scenario } from "./scenario.ts";
+import type { Outcome, Scenario, ScenarioRun } from "./scenario.ts";
 
 export interface Result {
   readonly name: string;
@@ -9,13 +9,18 @@ export interface Result {
 /** Further violations add no information. */
 const MAX_SHOWN = 20;
 
+/** Runs a scenario, and measures how long it takes. */
+export async function measure(scenario: Scenario, options: ScenarioRun): Promise<Result> {
+  const started = performance.now();
+  const outcome = await scenario.run(options);
+  return { name: scenario.name, outcome, seconds: (performance.now() - started) / 1000 };
+}
+
 export function recorded(scenario: Scenario, results: Result[]): Scenario {
   const run: Scenario["run"] = async (options) => {
-    const started = performance.now();
-    const outcome = await scenario.run(options);
-    const seconds = (performance.now() - started) / 1000;
-    results.push({ name: scenario.name, outcome, seconds });
-    return outcome;
+    const result = await measure(scenario, options);
+    results.push(result);
+    return result.outcome;
   };
   return { ...scenario, run };
 }

@@ -1,16 +1,13 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import { copyAsKilled } from "../../support/killed-copy.ts";
+import { MEMORY_FOLDER } from "../../support/memory-folder.ts";
+import { lookInto } from "../../support/sqlite.ts";
 import type { OpenStore } from "./world.ts";
 
-/** Uses a folder in memory if the system has one, because this test does not examine durability. */
-const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-
 export const openSqliteStore: OpenStore = async (options) => {
-  const folder = mkdtempSync(join(FOLDER, "service-bot-model-"));
+  const folder = mkdtempSync(join(MEMORY_FOLDER, "service-bot-model-"));
   let lives = 1;
   let file = join(folder, "bot.db");
   let inbox = new SqliteInbox({ file, ...options });
@@ -30,9 +27,8 @@ export const openSqliteStore: OpenStore = async (options) => {
     async strand(lane) {
       // Healing writes the buffered lane, which would otherwise not be written until its next claim.
       await inbox.heal();
-      const db = new Sqlite(file);
-      db.prepare("UPDATE lane SET ready_at = NULL WHERE key = ?").run(lane);
-      db.close();
+      const idle = "UPDATE lane SET ready_at = NULL WHERE key = ?";
+      lookInto(file, (db) => db.prepare(idle).run(lane));
     },
     async close() {
       await inbox.close();
