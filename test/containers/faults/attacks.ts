@@ -65,9 +65,7 @@ export class Attacks implements Attack {
     await round;
     const status = await this.#deliverRound(target.url, this.#roundBytes);
     if (status !== 200) world.violations.push(`the largest round got ${status}, time ${time}`);
-    if (!(await world.waitForMore(1, ANSWER_TIMEOUT_MS))) {
-      world.violations.push(`there was no reply after the attack, time ${time}`);
-    }
+    await world.recover(`after the attack, time ${time}`, ANSWER_TIMEOUT_MS);
     await this.#look();
   }
 

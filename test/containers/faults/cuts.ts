@@ -42,9 +42,8 @@ export function cutOff<S extends Store>({ world, random }: Stage<S>, options: Cu
       }
       await wait(Math.max(0, until - performance.now()));
       await Promise.all(cut.map((bot) => bots.connect(bot, network)));
-      const back = performance.now();
-      if (await world.waitForMore(1, ANSWER_TIMEOUT_MS)) recoveryMs.push(performance.now() - back);
-      else world.violations.push(`there was no reply after the network was back, time ${time}`);
+      const moment = `after the network was back, time ${time}`;
+      recoveryMs.push(await world.recover(moment, ANSWER_TIMEOUT_MS));
     },
     judge(observed) {
       const counted = attemptsLost(observed, "an outage");

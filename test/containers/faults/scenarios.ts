@@ -42,14 +42,13 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     label: string,
     choose: (bots: FaultBots) => Fault,
     options: Partial<ContainerOptions> = {},
-  ): Unnamed => onVolume({ image, label, ...options }, (bots) => [choose(bots)]);
+  ): Unnamed => onVolume({ image, label, ...options }, choose);
 
   const three = (
     label: string,
     choose: (bots: FaultBots, database: PostgresContainer) => Fault<PostgresStore>,
     settings: Partial<BotSettings> = shared,
-  ): Unnamed =>
-    onPostgres({ image, label, settings }, (bots, database) => [choose(bots, database)]);
+  ): Unnamed => onPostgres({ image, label, settings }, choose);
 
   const kills = alone("faults-kills", () => ({
     counted: "kills",

@@ -174,7 +174,6 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
   const settings = { shutdownGraceMs };
   const options = { image, label, port, settings, flags: () => flagsOf(hosting) };
   const fault = {
-    name: label,
     counted: "stops",
     times: { small: 4, large: 40 },
     // No time limit is needed, because the engine kills a bot that is too slow, and its exit code is then not 0.
@@ -187,8 +186,8 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
   }
   const scenario =
     volume === undefined
-      ? onPostgres({ ...options, instances: 1 }, () => [{ ...fault, begin: alone }])
-      : onVolume(options, () => [fault]);
+      ? onPostgres({ ...options, instances: 1 }, () => ({ ...fault, begin: alone }))
+      : onVolume(options, () => fault);
   return { name: label, ...scenario };
 }
 

@@ -1,7 +1,6 @@
 import { whyNoBalancer } from "../../faults/driver/balancer.ts";
 import { type Fault, inflict } from "../../faults/driver/fault.ts";
 import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
-import type { SqliteStore } from "../../faults/driver/store.ts";
 import { World, type WorldOptions } from "../../faults/driver/world.ts";
 import type { Outcome, Scenario, ScenarioRun } from "../../faults/scenario.ts";
 import { FaultBots, type FaultBotsOptions } from "./fault-bots.ts";
@@ -18,16 +17,13 @@ export interface ContainerOptions extends WorldOptions {
   readonly port?: number;
 }
 
-export function onVolume(
-  options: ContainerOptions,
-  choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
-): Unnamed {
+export function onVolume(options: ContainerOptions, choose: (bots: FaultBots) => Fault): Unnamed {
   return { run: (run) => runOnVolume(run, options, choose) };
 }
 
 export function onPostgres(
   options: ContainerOptions,
-  choose: (bots: FaultBots, database: PostgresContainer) => readonly Fault<PostgresStore>[],
+  choose: (bots: FaultBots, database: PostgresContainer) => Fault<PostgresStore>,
 ): Unnamed {
   return { whyNot: whyNoBalancer, run: (run) => runOnPostgres(run, options, choose) };
 }
@@ -35,7 +31,7 @@ export function onPostgres(
 async function runOnVolume(
   run: ScenarioRun,
   { image, label, flags = () => [], port = 3000, folder, ...options }: ContainerOptions,
-  choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
+  choose: (bots: FaultBots) => Fault,
 ): Promise<Outcome> {
   const name = nameOf(label);
   const given = { docker, image: image(), name, flags, port };
@@ -54,7 +50,7 @@ async function runOnVolume(
       },
       env: { DATABASE_URL: "file:data/bot.db", ...options.env },
     };
-    return await inflict(choose(bots), run, () => World.start(world));
+    return await inflict([choose(bots)], run, () => World.start(world));
   } finally {
     await bots.remove();
     if (folder === undefined) await docker.run("volume", "rm", volume);
@@ -64,7 +60,7 @@ async function runOnVolume(
 async function runOnPostgres(
   run: ScenarioRun,
   { image, label, flags = () => [], port = 3000, instances = 3, ...options }: ContainerOptions,
-  choose: (bots: FaultBots, database: PostgresContainer) => readonly Fault<PostgresStore>[],
+  choose: (bots: FaultBots, database: PostgresContainer) => Fault<PostgresStore>,
 ): Promise<Outcome> {
   const name = nameOf(label);
   const database = await PostgresContainer.start(docker, name);
@@ -79,7 +75,7 @@ async function runOnPostgres(
         platform: { host: await hostAddress(), ...options.platform },
       },
     };
-    return await inflict(choose(bots, database), run, () =>
+    return await inflict([choose(bots, database)], run, () =>
       World.startCluster(async (scratch) => database.store(scratch), world),
     );
   } finally {

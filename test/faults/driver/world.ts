@@ -151,6 +151,27 @@ export class World<S extends Store = SqliteStore> {
     await this.checkAcknowledged(moment);
   }
 
+  /**
+   * Kills a bot in the middle of a reply, when the platform has accepted the message but has not responded yet. If this
+   * does not happen before `meanwhile` ends, kills the bot then.
+   *
+   * @param skipped number of replies that the bot may finish first
+   * @returns whether the bot was in the middle of a reply
+   */
+  async killInReply(
+    bot: BotUnderTest,
+    moment: string,
+    skipped: number,
+    meanwhile: () => Promise<unknown>,
+  ): Promise<boolean> {
+    const ignore = this.ledger.onSaid(skipped, () => bot.kill("SIGKILL"));
+    await meanwhile();
+    ignore();
+    const { killed } = bot;
+    await this.kill(bot, moment);
+    return killed;
+  }
+
   async stop(bot: BotUnderTest): Promise<void> {
     const timer = setTimeout(() => bot.kill("SIGKILL"), STOP_TIMEOUT_MS);
     const { code, signal } = await bot.end("SIGTERM");
@@ -174,6 +195,15 @@ export class World<S extends Store = SqliteStore> {
 
   async waitForMore(count: number, timeoutMs: number): Promise<boolean> {
     return await this.ledger.waitSaid(this.ledger.said + count, timeoutMs);
+  }
+
+  /** Waits for the next reply. Resolves to the time this took, in ms. */
+  async recover(moment: string, timeoutMs: number): Promise<number> {
+    const began = performance.now();
+    if (!(await this.waitForMore(1, timeoutMs))) {
+      this.violations.push(`there was no reply ${moment}`);
+    }
+    return performance.now() - began;
   }
 
   /** Waits until every event is stored and none is pending. Gives up once `goesOn` returns false. */

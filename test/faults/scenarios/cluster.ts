@@ -71,13 +71,9 @@ export function killInstances({
         const place = random.below(world.bots.length);
         const bot = world.bots[place];
         if (bot === undefined) return;
-        // Kill in the middle of a reply, when the platform has accepted the message but has not responded yet.
-        const after = random.below(answersPerLife[size]);
-        const ignore = world.ledger.onSaid(after, () => bot.kill("SIGKILL"));
-        await world.waitForMore(after + 1, ANSWERS_TIMEOUT_MS);
-        ignore();
-        if (bot.killed) midAnswer += 1;
-        await world.kill(bot, `after kill ${time}`);
+        const skipped = random.below(answersPerLife[size]);
+        const said = () => world.waitForMore(skipped + 1, ANSWERS_TIMEOUT_MS);
+        if (await world.killInReply(bot, `after kill ${time}`, skipped, said)) midAnswer += 1;
         const next = world.spawn({}, place);
         // Let some bots die before they are ready.
         if (random.chance(0.9)) await next.ready;

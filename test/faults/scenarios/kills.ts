@@ -29,20 +29,19 @@ export function killUnderLoad(stage: Stage, people: number, choose: () => Behavi
       let left = SHARE[size] - random.below(SHARE[size]);
       write(SHARE[size] - left);
       const bot = world.spawn();
-      // Kill in the middle of a reply, when the platform has accepted the message but has not responded yet.
-      const ignore = world.ledger.onSaid(random.below(SHARE[size]), () => bot.kill("SIGKILL"));
-      // Let some bots die before they are ready, while they recover from the previous kill.
-      if (random.chance(0.05)) await wait(random.below(300));
-      else if ((await bot.ready) !== undefined) {
-        write(left - Math.floor(left / 2));
-        left = Math.floor(left / 2);
-        if (await world.waitForMore(1, START_TIMEOUT_MS)) {
-          await Promise.race([bot.exited, wait(random.below(MAX_LIFE_MS[size]))]);
+      const skipped = random.below(SHARE[size]);
+      const isMidAnswer = await world.killInReply(bot, `after kill ${time}`, skipped, async () => {
+        // Let some bots die before they are ready, while they recover from the previous kill.
+        if (random.chance(0.05)) await wait(random.below(300));
+        else if ((await bot.ready) !== undefined) {
+          write(left - Math.floor(left / 2));
+          left = Math.floor(left / 2);
+          if (await world.waitForMore(1, START_TIMEOUT_MS)) {
+            await Promise.race([bot.exited, wait(random.below(MAX_LIFE_MS[size]))]);
+          }
         }
-      }
-      ignore();
-      if (bot.killed) midAnswer += 1;
-      await world.kill(bot, `after kill ${time}`);
+      });
+      if (isMidAnswer) midAnswer += 1;
       write(left);
     },
     judge: () => ({ figures: { "of them in the middle of an answer": midAnswer } }),

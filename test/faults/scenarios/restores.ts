@@ -56,13 +56,9 @@ function loseDisk({ world, random }: Stage, way: "by the command" | "by hand"): 
       await world.serviceBot("inbox", "backup", backup, "--json");
       const said = ledger.said;
       await wait(random.below(600));
-      // Usually kill in the middle of a reply.
-      const ignore = ledger.onSaid(random.below(10), () => bot.kill("SIGKILL"));
-      await Promise.race([bot.exited, wait(1_000)]);
-      ignore();
-      await bot.end("SIGKILL");
+      const ended = () => Promise.race([bot.exited, wait(1_000)]);
+      await world.killInReply(bot, `after kill ${time}`, random.below(10), ended);
       await load.stop();
-      ledger.takeAcknowledged();
       store.moveTo(join(scratch, `restored-${time}`));
       if (way === "by hand") copyFileSync(backup, store.file);
       else await world.serviceBot("inbox", "restore", backup, "--json");
