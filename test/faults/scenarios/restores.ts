@@ -59,6 +59,8 @@ function loseDisk({ world, random }: Stage, way: "by the command" | "by hand"): 
       const ended = () => Promise.race([bot.exited, wait(1_000)]);
       await world.killInReply(bot, `after kill ${time}`, random.below(10), ended);
       await load.stop();
+      // The backup need not have what the bot acknowledged last.
+      ledger.takeAcknowledged();
       store.moveTo(join(scratch, `restored-${time}`));
       if (way === "by hand") copyFileSync(backup, store.file);
       else await world.serviceBot("inbox", "restore", backup, "--json");
