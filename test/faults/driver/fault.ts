@@ -24,6 +24,7 @@ export interface Stage<S extends Store = SqliteStore> {
   readonly random: Random;
   readonly size: Size;
   readonly times: number;
+  readonly progress: (line: string) => void;
 }
 
 export type Judgement = Pick<Outcome, "figures"> & Partial<Outcome>;
@@ -96,16 +97,16 @@ export async function inflict<S extends Store>(
         await world.restart(fault.settings);
       }
       settings = fault.settings;
-      const stage = { world, random, size: run.size, times };
+      const stage = { world, random, size: run.size, times, progress: run.progress };
       const attack = await fault.begin(stage);
       attacks.push(attack);
-      await repeat(fault, attack, stage, run.progress);
+      await repeat(fault, attack, stage);
       await attack.end?.();
       figures[fault.counted] = times;
     }
-    const mayRepeat = new Map(attacks.flatMap((each) => [...(each.rules?.().mayRepeat ?? [])]));
-    const order = attacks.some((each) => each.rules?.().order === "any") ? "any" : "lane";
-    const observed = await world.finish({ order, mayRepeat });
+    const rules: readonly Rules[] = attacks.map((attack) => attack.rules?.() ?? {});
+    const mayRepeat = new Map(rules.flatMap((each) => [...(each.mayRepeat ?? [])]));
+    const observed = await world.finish(Object.assign({}, ...rules, { mayRepeat }));
     const judged: Judgement[] = [];
     for (const attack of attacks) judged.push((await attack.judge?.(observed)) ?? { figures: {} });
     const audit = await world.store.audit();
@@ -133,17 +134,16 @@ export async function inflict<S extends Store>(
 async function repeat<S extends Store>(
   { counted, load }: Fault<S>,
   attack: Attack,
-  { world, random, size, times }: Stage<S>,
-  progress: ScenarioRun["progress"],
+  stage: Stage<S>,
 ): Promise<void> {
-  const { ledger } = world;
-  const users = load && startLoad({ world, random, size }, load(size));
+  const { world, times, progress } = stage;
+  const users = load && startLoad(stage, load(stage.size));
   try {
     for (let time = 1; time <= times && !world.broken; time++) {
       await attack.once(time);
       await world.checkAcknowledged(`after ${counted}, time ${time}`);
       if (time % Math.ceil(times / 10) === 0) {
-        progress(`${time} of ${times} ${counted}, ${ledger.said} said`);
+        progress(`${time} of ${times} ${counted}, ${world.ledger.said} said`);
       }
     }
   } finally {
@@ -152,7 +152,7 @@ async function repeat<S extends Store>(
 }
 
 function startLoad<S extends Store>(
-  { world, random, size }: Pick<Stage<S>, "world" | "random" | "size">,
+  { world, random, size }: Stage<S>,
   users: Pick<LoadOptions, "people" | "behaviours">,
 ): Load {
   // Use a separate random source, because the number of its calls depends on how fast the bots reply.

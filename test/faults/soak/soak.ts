@@ -1,10 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { messageOf } from "../../faces/errors.ts";
-import { checkSaid } from "../driver/checker.ts";
+import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
 import { Tally } from "../driver/timeline.ts";
-import { World } from "../driver/world.ts";
-import { Random } from "../random.ts";
-import type { Outcome, Scenario, ScenarioRun } from "../scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { inflictBadLuck, planOf } from "./bad-luck.ts";
 import { Crowd } from "./crowd.ts";
 import { Operator } from "./operator.ts";
@@ -34,62 +32,36 @@ const MINUTE_MS = 60_000;
 /** Runs one bot under load for a while, with faults and an operator. Each resource must reach a plateau. */
 export function soak(options: SoakOptions): Scenario {
   const { rate, seconds } = options;
-  return {
+  return onOneBot({
     name: `${seconds / 60} minutes of work, ${rate} events a second`,
-    run: (run) => runSoak(options, run),
-  };
+    counted: "runs",
+    times: { small: 1, large: 1 },
+    world: {
+      platform: { retryIntervalMs: 1_000, deliveryTimeoutMs: 5_000 },
+      settings: {
+        ...{ answers: 1, requestTimeoutMs: 10_000, silenceMs: 20_000, retention },
+        retry: { baseMs: 100, maxMs: 5_000 },
+      },
+      // Few attempts, so that the bot gives up on a hopeless event within seconds.
+      env: { MAX_ATTEMPTS: "5", POLL_INTERVAL_MS: "1000", AUDIT_INTERVAL_MS: "15000" },
+    },
+    begin: async (stage) => {
+      await stage.world.boot();
+      return work(stage, options);
+    },
+  });
 }
 
-async function runSoak(
-  { rate, seconds, atLeast = 0, sampleMs = 5_000 }: SoakOptions,
-  { seed, progress }: Pick<ScenarioRun, "seed" | "progress">,
-): Promise<Outcome> {
-  const world = await World.start({
-    platform: { retryIntervalMs: 1_000, deliveryTimeoutMs: 5_000 },
-    settings: {
-      ...{ answers: 1, requestTimeoutMs: 10_000, silenceMs: 20_000, retention },
-      retry: { baseMs: 100, maxMs: 5_000 },
-    },
-    // Few attempts, so that the bot gives up on a hopeless event within seconds.
-    env: { MAX_ATTEMPTS: "5", POLL_INTERVAL_MS: "1000", AUDIT_INTERVAL_MS: "15000" },
-  });
+function work(stage: Stage, options: SoakOptions): Attack {
+  const { world, random, progress } = stage;
+  const { rate, seconds, atLeast = 0, sampleMs = 5_000 } = options;
   const operator = new Operator(world);
+  const crowd = new Crowd(world, random, { rate, seconds, atLeast });
+  const spans = planOf(random.below(2 ** 31), seconds);
+  const faulted = new Tally(world.platform, "api", ({ fault }) => fault !== undefined);
+  const samples: Sample[] = [];
   const ended = new AbortController();
   const { signal } = ended;
-  const samples: Sample[] = [];
-  const faulted = new Tally(world.platform, "api", ({ fault }) => fault !== undefined);
-  try {
-    const bot = await world.boot();
-    const crowd = new Crowd(world, new Random(seed), { rate, seconds, atLeast });
-    const spans = planOf(seed, seconds);
-    const watching = watch();
-    const happening = [crowd.run(signal), inflictBadLuck(world, spans, crowd, progress)];
-    // A failed sample ends the run.
-    await Promise.race([Promise.all(happening), watching]);
-    await settle();
-    ended.abort();
-    await watching;
-    await world.stop(bot);
-    const { written } = world.ledger;
-    const { integrity } = await world.store.contents();
-    const verdict = judgeSeries(samples, spans, seconds);
-    progress(`the resources:\n\n${verdict.table}\n`);
-    const violations = [
-      ...world.violations,
-      ...checkSaid({ written, said: world.ledger.sayings() }, { order: "any" }),
-      ...(integrity === "ok" ? [] : [`integrity_check: ${integrity}`]),
-      ...verdict.violations,
-    ];
-    const hopeless = written.filter(({ ends }) => ends === "dead").length;
-    const figures = {
-      ...{ events: written.length, hopeless, ...operator.decided },
-      ...{ "spans of bad luck": spans.length, "requests that a fault touched": faulted.count },
-    };
-    return { figures, violations };
-  } finally {
-    ended.abort();
-    await world.close();
-  }
 
   async function watch(): Promise<void> {
     const began = performance.now();
@@ -122,4 +94,28 @@ async function runSoak(
     }
     world.violations.push("stuck: events are pending or dead after the load");
   }
+
+  return {
+    async once() {
+      const watching = watch();
+      const happening = [crowd.run(signal), inflictBadLuck(world, spans, crowd, progress)];
+      // A failed sample ends the run.
+      await Promise.race([Promise.all(happening), watching]);
+      await settle();
+      ended.abort();
+      await watching;
+    },
+    rules: () => ({ order: "any", keeps: "some events" }),
+    judge({ written }) {
+      const { table, violations } = judgeSeries(samples, spans, seconds);
+      progress(`the resources:\n\n${table}\n`);
+      const hopeless = written.filter(({ ends }) => ends === "dead").length;
+      const figures = {
+        ...{ events: written.length, hopeless, ...operator.decided },
+        ...{ "spans of bad luck": spans.length, "requests that a fault touched": faulted.count },
+      };
+      return { figures, violations };
+    },
+    close: () => ended.abort(),
+  };
 }
