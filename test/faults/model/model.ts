@@ -4,8 +4,8 @@ import type { Outcome, Scenario } from "../scenario.ts";
 import { commands } from "./commands/index.ts";
 import { InboxModel } from "./inbox-model.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
+import type { Command, OpenStore, Trial } from "./trial.ts";
 import { compareWholeState } from "./whole-state.ts";
-import type { Command, OpenStore, World } from "./world.ts";
 
 const START = 1_800_000_000_000;
 
@@ -55,11 +55,11 @@ async function runOnce(list: Iterable<Command>, open: OpenStore): Promise<number
   const clock = new ManualClock(START);
   const store = await open({ clock, maxBacklog: MAX_BACKLOG });
   const model = new InboxModel(START, MAX_BACKLOG, store.inbox.shared !== undefined);
-  const world: World = { store, clock, claims: [], versions: new Map(), executed: 0 };
+  const trial: Trial = { store, clock, claims: [], versions: new Map(), executed: 0 };
   try {
-    await fc.asyncModelRun(() => ({ model, real: world }), list);
-    await compareWholeState(model, world);
-    return world.executed;
+    await fc.asyncModelRun(() => ({ model, real: trial }), list);
+    await compareWholeState(model, trial);
+    return trial.executed;
   } finally {
     await store.close();
   }

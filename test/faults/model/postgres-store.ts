@@ -1,7 +1,7 @@
 import pg from "pg";
 import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { emptyTables, type Place } from "../../support/postgres/open.ts";
-import type { OpenStore } from "./world.ts";
+import type { OpenStore } from "./trial.ts";
 
 /** Opens inboxes in one PostgreSQL schema, one after another. Each begins with empty tables. */
 export async function postgresStoreAt(

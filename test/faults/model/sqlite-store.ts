@@ -4,7 +4,7 @@ import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import { copyAsKilled } from "../../support/killed-copy.ts";
 import { MEMORY_FOLDER } from "../../support/memory-folder.ts";
 import { lookInto } from "../../support/sqlite.ts";
-import type { OpenStore } from "./world.ts";
+import type { OpenStore } from "./trial.ts";
 
 export const openSqliteStore: OpenStore = async (options) => {
   const folder = mkdtempSync(join(MEMORY_FOLDER, "service-bot-model-"));

@@ -4,7 +4,7 @@ import type { Effects } from "../../../faces/inbox.ts";
 import { endings, eventOf } from "../../../support/effects.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import type { ModelEffects } from "../kept-model.ts";
-import { type Command, command, onClaim, type World } from "../world.ts";
+import { type Command, command, onClaim, type Trial } from "../trial.ts";
 import { checkFence, expectedOf } from "./claim.ts";
 import { back } from "./endings.ts";
 
@@ -27,21 +27,21 @@ const shape = fc.record({
 type Shape = typeof shape extends Arbitrary<infer T> ? T : never;
 
 export const endWithEffects: Arbitrary<Command> = fc.tuple(back, shape).map(([back, some]) =>
-  onClaim(back, `${some.way} with ${JSON.stringify(some)}`, async ({ n, real }, model, world) => {
+  onClaim(back, `${some.way} with ${JSON.stringify(some)}`, async ({ n, real }, model, trial) => {
     const expected = effectsOf(some, n, real.lane, model);
-    const written = realEffects(expected, world);
+    const written = realEffects(expected, trial);
     if (model.holds(n) && model.kept.conflicts(expected)) {
-      const conflict = endings[some.way](world.store.inbox, real, written);
+      const conflict = endings[some.way](trial.store.inbox, real, written);
       await assert.rejects(conflict, { code: "STATE_CONFLICT" });
       return;
     }
-    if (some.way === "advance") await advance(n, expected, written, model, world);
+    if (some.way === "advance") await advance(n, expected, written, model, trial);
     else {
       const error = some.way === "bury" ? "Error: boom" : undefined;
       const held = model.end(n, error, expected);
-      assert.equal(await endings[some.way](world.store.inbox, real, written), held, "the lease");
+      assert.equal(await endings[some.way](trial.store.inbox, real, written), held, "the lease");
     }
-    await learnVersion(some.key, model, world);
+    await learnVersion(some.key, model, trial);
   }),
 );
 
@@ -50,14 +50,14 @@ async function advance(
   expected: ModelEffects,
   written: Effects,
   model: InboxModel,
-  world: World,
+  trial: Trial,
 ): Promise<void> {
-  const real = world.claims[n];
+  const real = trial.claims[n];
   if (real === undefined) throw new Error(`the store never returned claim ${n}`);
   const outcome = model.advance(n, undefined, expected);
-  const { next, ...rest } = await world.store.inbox.advance(real, written);
+  const { next, ...rest } = await trial.store.inbox.advance(real, written);
   assert.deepEqual({ ...rest, next: expectedOf(next) }, outcome, "the advance");
-  if (next !== undefined) checkFence(next, world);
+  if (next !== undefined) checkFence(next, trial);
 }
 
 function effectsOf(some: Shape, n: number, lane: string, model: InboxModel): ModelEffects {
@@ -74,7 +74,7 @@ function effectsOf(some: Shape, n: number, lane: string, model: InboxModel): Mod
   };
 }
 
-function realEffects(effects: ModelEffects, { versions }: World): Effects {
+function realEffects(effects: ModelEffects, { versions }: Trial): Effects {
   const states = effects.states.map(({ key, value, version }) => {
     const known = version === undefined ? undefined : (versions.get(version) ?? "never written");
     return { key, value, version: known };
@@ -82,18 +82,18 @@ function realEffects(effects: ModelEffects, { versions }: World): Effects {
   return { ...effects, states };
 }
 
-async function learnVersion(key: string, model: InboxModel, world: World): Promise<void> {
+async function learnVersion(key: string, model: InboxModel, trial: Trial): Promise<void> {
   const version = model.kept.states.get(key)?.version;
-  const [state] = await world.store.inbox.states([key]);
-  if (version === undefined || state === undefined || world.versions.has(version)) return;
-  assert.ok(![...world.versions.values()].includes(state.version), "a version of its own");
-  world.versions.set(version, state.version);
+  const [state] = await trial.store.inbox.states([key]);
+  if (version === undefined || state === undefined || trial.versions.has(version)) return;
+  assert.ok(![...trial.versions.values()].includes(state.version), "a version of its own");
+  trial.versions.set(version, state.version);
 }
 
 export const fire: Arbitrary<Command> = fc
   .integer({ min: 1, max: 3 })
   .map((limit) =>
-    command(`fire ${limit} timers`, (model, world) => fireTimers(limit, model, world)),
+    command(`fire ${limit} timers`, (model, trial) => fireTimers(limit, model, trial)),
   );
 
 /** Makes a lane's timers due early, as an operator can. */
@@ -109,13 +109,13 @@ export const makeDue: Arbitrary<Command> = fc
     }),
   );
 
-export async function fireTimers(limit: number, model: InboxModel, world: World): Promise<void> {
+export async function fireTimers(limit: number, model: InboxModel, trial: Trial): Promise<void> {
   const fired = model.fire(limit, eventOf);
   const expected = { fired, nextInMs: model.kept.nextInMs(model.now) };
-  assert.deepEqual(await world.store.inbox.fireTimers(limit, eventOf), expected, "fireTimers");
+  assert.deepEqual(await trial.store.inbox.fireTimers(limit, eventOf), expected, "fireTimers");
 }
 
-export async function askKept(model: InboxModel, { store, versions }: World): Promise<void> {
+export async function askKept(model: InboxModel, { store, versions }: Trial): Promise<void> {
   const states = await store.inbox.states(STATE_KEYS);
   const expected = STATE_KEYS.flatMap((key) => {
     const state = model.kept.states.get(key);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import type { Advance, Claim, Inbox } from "../../../faces/inbox.ts";
 import type { InboxModel } from "../inbox-model.ts";
-import { type Command, command, onClaim } from "../world.ts";
+import { type Command, command, onClaim } from "../trial.ts";
 import { checkFence, expectedOf, LEASE } from "./claim.ts";
 import { batch, putBeside, show } from "./put.ts";
 
@@ -36,23 +36,23 @@ export const end: Arbitrary<Command> = fc.tuple(back, ending).map(([back, ending
 export const endBesidePut: Arbitrary<Command> = fc
   .tuple(back, ending, batch)
   .map(([back, ending, batch]) =>
-    onClaim(back, `put ${show(batch)} beside ${ending.text}`, async ({ n, real }, model, world) => {
+    onClaim(back, `put ${show(batch)} beside ${ending.text}`, async ({ n, real }, model, trial) => {
       await putBeside(
         batch,
-        () => ending.real(world.store.inbox, real),
+        () => ending.real(trial.store.inbox, real),
         (held) => assert.equal(held, ending.model(model, n), "the lease is held"),
         model,
-        world,
+        trial,
       );
     }),
   );
 
 export const advance: Arbitrary<Command> = back.map((back) =>
-  onClaim(back, "advance", async ({ n, real }, model, world) => {
+  onClaim(back, "advance", async ({ n, real }, model, trial) => {
     const expected = model.advance(n);
-    const { next, ...rest } = await world.store.inbox.advance(real);
+    const { next, ...rest } = await trial.store.inbox.advance(real);
     assert.deepEqual({ ...rest, next: expectedOf(next) }, expected, "the advance");
-    if (next !== undefined) checkFence(next, world);
+    if (next !== undefined) checkFence(next, trial);
   }),
 );
 
@@ -61,8 +61,8 @@ export const advance: Arbitrary<Command> = back.map((back) =>
  * end before new events of the same transaction arrive.
  */
 export const advanceBesidePut: Arbitrary<Command> = fc.tuple(back, batch).map(([back, batch]) =>
-  onClaim(back, `put ${show(batch)} beside advance`, async ({ n, real }, model, world) => {
-    const { inbox } = world.store;
+  onClaim(back, `put ${show(batch)} beside advance`, async ({ n, real }, model, trial) => {
+    const { inbox } = trial.store;
     const before = new Set(model.pending(real.lane).map(({ id }) => id));
     const between = inbox.shared && batch.events.some(({ lane }) => lane === real.lane);
     const compare = ({ next, ...rest }: Advance) => {
@@ -74,20 +74,20 @@ export const advanceBesidePut: Arbitrary<Command> = fc.tuple(back, batch).map(([
         );
       });
       assert.deepEqual({ ...rest, next: expectedOf(next) }, expected, "the advance");
-      if (next !== undefined) checkFence(next, world);
+      if (next !== undefined) checkFence(next, trial);
     };
-    await putBeside(batch, () => inbox.advance(real), compare, model, world);
+    await putBeside(batch, () => inbox.advance(real), compare, model, trial);
   }),
 );
 
 export const extend: Arbitrary<Command> = fc.array(back, { maxLength: 3 }).map((backs) =>
-  command(`extend claims -${[...new Set(backs)].join(" -")}`, async (model, world) => {
+  command(`extend claims -${[...new Set(backs)].join(" -")}`, async (model, trial) => {
     const numbers = [...new Set(backs)]
       .map((back) => model.claims.length - 1 - back)
       .filter((n) => n >= 0);
-    const expected = numbers.filter((n) => model.extend(n, LEASE)).map((n) => world.claims[n]);
-    const claims = numbers.flatMap((n) => world.claims[n] ?? []);
-    assert.deepEqual(await world.store.inbox.extend(claims, LEASE), expected);
+    const expected = numbers.filter((n) => model.extend(n, LEASE)).map((n) => trial.claims[n]);
+    const claims = numbers.flatMap((n) => trial.claims[n] ?? []);
+    assert.deepEqual(await trial.store.inbox.extend(claims, LEASE), expected);
   }),
 );
 

@@ -1,5 +1,5 @@
 import type { Arbitrary } from "fast-check";
-import type { Command } from "../world.ts";
+import type { Command } from "../trial.ts";
 import { claim } from "./claim.ts";
 import { endWithEffects, fire, makeDue } from "./effects.ts";
 import { advance, advanceBesidePut, end, endBesidePut, extend } from "./endings.ts";

@@ -5,7 +5,7 @@ import { orderKey } from "../../../faces/events.ts";
 import type { CursorMove, NewEvent, Source } from "../../../faces/inbox.ts";
 import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
-import { type Command, command, type World } from "../world.ts";
+import { type Command, command, type Trial } from "../trial.ts";
 
 export interface Batch {
   readonly events: readonly NewEvent[];
@@ -40,9 +40,9 @@ export const batch: Arbitrary<Batch> = fc.record({
   trace: fc.constantFrom(undefined, "a".repeat(32), `${"b".repeat(32)}-${"c".repeat(16)}-01`),
 });
 
-async function putInto(batch: Batch, model: InboxModel, world: World): Promise<void> {
+async function putInto(batch: Batch, model: InboxModel, trial: Trial): Promise<void> {
   const { events, source, cursors, trace } = batch;
-  const { inbox } = world.store;
+  const { inbox } = trial.store;
   if (model.refuses(events)) {
     await assert.rejects(inbox.put(events, source, cursors, trace), { code: "INBOX_FULL" });
     return;
@@ -63,12 +63,12 @@ export async function putBeside<T>(
   act: () => Promise<T>,
   compare: (result: T) => void,
   model: InboxModel,
-  world: World,
+  trial: Trial,
 ): Promise<void> {
   const { events, source, cursors, trace } = batch;
-  const { inbox } = world.store;
+  const { inbox } = trial.store;
   if (inbox.shared === undefined || !model.refuses(events)) {
-    const putting = putInto(batch, model, world);
+    const putting = putInto(batch, model, trial);
     const [result] = await Promise.all([act(), putting]);
     compare(result);
     return;
@@ -85,7 +85,7 @@ export async function putBeside<T>(
 }
 
 export const put: Arbitrary<Command> = batch.map((batch) =>
-  command(`put ${show(batch)}`, (model, world) => putInto(batch, model, world)),
+  command(`put ${show(batch)}`, (model, trial) => putInto(batch, model, trial)),
 );
 
 /** A batch with a failing statement leaves no trace, and the other batches in the same commit succeed. */
@@ -94,15 +94,15 @@ export const putBroken: Arbitrary<Command> = fc
   .map(([bad, good, byCursor]) =>
     command(
       `put ${show(bad)} with a broken ${byCursor ? "cursor" : "event"}, beside ${show(good)}`,
-      async (model, world) => {
+      async (model, trial) => {
         const { events, source, cursors, trace } = byCursor
           ? withBrokenCursor(bad)
           : withBrokenEvent(bad);
         const code = model.refuses(events) ? "INBOX_FULL" : "STORE_UNAVAILABLE";
-        const refused = assert.rejects(world.store.inbox.put(events, source, cursors, trace), {
+        const refused = assert.rejects(trial.store.inbox.put(events, source, cursors, trace), {
           code,
         });
-        await Promise.all([refused, putInto(good, model, world)]);
+        await Promise.all([refused, putInto(good, model, trial)]);
       },
     ),
   );

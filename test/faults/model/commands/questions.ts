@@ -4,14 +4,14 @@ import type { EventSummary } from "../../../faces/inbox.ts";
 import { deadLetters } from "../../../support/dead-letters.ts";
 import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
-import { type Command, command, type World } from "../world.ts";
+import { type Command, command, type Trial } from "../trial.ts";
 import { askKept } from "./effects.ts";
 import { refOf, STEPS } from "./steps.ts";
 
 export const ask: Arbitrary<Command> = fc.constant(command("ask everything", askEverything));
 
-export async function askEverything(model: InboxModel, world: World): Promise<void> {
-  const { inbox } = world.store;
+export async function askEverything(model: InboxModel, trial: Trial): Promise<void> {
+  const { inbox } = trial.store;
   assert.deepEqual(await inbox.stats(), model.stats(), "stats");
   assert.equal(await inbox.nextReadyIn(), nextReadyIn(model), "nextReadyIn");
   assert.deepEqual(await inbox.webhookTypes(), model.webhookTypes, "webhookTypes");
@@ -29,7 +29,7 @@ export async function askEverything(model: InboxModel, world: World): Promise<vo
     [...times].sort((a, b) => b - a),
     "newest dead letters first",
   );
-  await askKept(model, world);
+  await askKept(model, trial);
 }
 
 function nextReadyIn(model: InboxModel): number | undefined {

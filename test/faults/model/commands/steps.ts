@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
-import { type Command, onClaim } from "../world.ts";
+import { type Command, onClaim } from "../trial.ts";
 import { back } from "./endings.ts";
 
 export const STEPS: readonly string[] = ["reply/1", "reply/2"];

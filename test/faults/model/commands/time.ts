@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
-import { type Command, command } from "../world.ts";
+import { type Command, command } from "../trial.ts";
 import { LEASE } from "./claim.ts";
 
 export const pass: Arbitrary<Command> = fc.constantFrom(1, 499, LEASE - 1, LEASE, 5_000).map((ms) =>

@@ -16,7 +16,8 @@ export type OpenStore = (options: {
   readonly maxBacklog: number;
 }) => Promise<Store>;
 
-export interface World {
+/** A store and the claims on it, which a run of commands compares with the model. */
+export interface Trial {
   readonly store: Store;
   readonly clock: ManualClock;
   /** All claims. The index is the claim's number in the model. */
@@ -26,19 +27,19 @@ export interface World {
 }
 
 /** A random command that runs on both the model and the store, and throws if they differ. */
-export type Command = AsyncCommand<InboxModel, World>;
+export type Command = AsyncCommand<InboxModel, Trial>;
 
 /** @param text describes the command in a failure report */
 export function command(
   text: string,
-  run: (model: InboxModel, world: World) => Promise<void>,
+  run: (model: InboxModel, trial: Trial) => Promise<void>,
   applies: (model: Readonly<InboxModel>) => boolean = () => true,
 ): Command {
   return {
     check: applies,
-    run: (model, world) => {
-      world.executed += 1;
-      return run(model, world);
+    run: (model, trial) => {
+      trial.executed += 1;
+      return run(model, trial);
     },
     toString: () => text,
   };
@@ -51,18 +52,18 @@ export function onClaim(
   run: (
     claim: { readonly n: number; readonly real: Claim },
     model: InboxModel,
-    world: World,
+    trial: Trial,
   ) => Promise<void>,
 ): Command {
   const pick = ({ claims }: Readonly<InboxModel>) =>
     claims.length - 1 - (back % Math.max(claims.length, 1));
   return command(
     `${text} of claim -${back}`,
-    async (model, world) => {
+    async (model, trial) => {
       const n = pick(model);
-      const real = world.claims[n];
+      const real = trial.claims[n];
       if (real === undefined) throw new Error(`the store never returned claim ${n}`);
-      await run({ n, real }, model, world);
+      await run({ n, real }, model, trial);
     },
     (model) => pick(model) >= 0,
   );
