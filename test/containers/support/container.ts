@@ -1,3 +1,4 @@
+import { isOk } from "../../support/is-ok.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 
@@ -87,15 +88,5 @@ export class BotContainer {
 
   async remove(): Promise<void> {
     await this.#docker.run("rm", "--force", "--volumes", this.name).catch(() => undefined);
-  }
-}
-
-export async function isOk(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-    await response.arrayBuffer();
-    return response.ok;
-  } catch {
-    return false;
   }
 }

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { documentedBlock } from "../../docs/markdown.ts";
 import { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import { operations } from "../../operations/code.ts";
-import { isOk } from "../support/container.ts";
+import { isOk } from "../../support/is-ok.ts";
 import { docker } from "../support/given.ts";
 import { Deployment } from "./deployment.ts";
 
@@ -16,8 +16,8 @@ const CADDY_MS = 2_500;
 const READY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 100;
 
-/** The inbox's schema in the fault tests' store. */
-const SCHEMA = "faults";
+/** The inbox's schema in a scaffolded bot. */
+const SCHEMA = "service_bot";
 
 const SET_UP = documentedBlock("docs/operate/scaling.md", "replicas").replace(
   "node_modules/service-bot/operations",
@@ -27,7 +27,6 @@ export const UPDATE: string = documentedBlock("docs/operate/scaling.md", "update
 
 export async function startReplicas(name: string): Promise<Deployment> {
   const deployment = await Deployment.create(name, ["--store", "postgres"]);
-  deployment.project.configure({ DATABASE_SCHEMA: SCHEMA });
   await deployment.project.type(SET_UP);
   await untilReady(deployment);
   return deployment;
@@ -44,7 +43,7 @@ export async function openStore({ project }: Deployment): Promise<PostgresStore>
     /^PGPASSWORD=(.*)$/m.exec(readFileSync(join(project.dir, ".env"), "utf8")) ?? [];
   const address = await addressOf(await project.container("postgres"));
   const own = `postgres://bot:${password}@${address}:5432/bot`;
-  return new PostgresStore({ own, bots: own }, project.dir);
+  return new PostgresStore({ own, bots: own, schema: SCHEMA }, project.dir);
 }
 
 export async function untilReady({ project }: Deployment): Promise<void> {

@@ -7,8 +7,6 @@ import { auditCursors, watchCursors } from "./cursor-audit.ts";
 import { checkLeases, type JournalEntry, readJournal } from "./leases.ts";
 import { type Audit, type Progress, Store } from "./store.ts";
 
-const SCHEMA = "faults";
-
 /** Uses a single statement, so that all counts come from one snapshot. */
 const PROGRESS = `
 SELECT (SELECT count(*) FROM event) AS stored, (SELECT count(*) FROM event WHERE state = 'pending') AS pending,
@@ -40,6 +38,8 @@ WHERE lane.owner IS NOT NULL OR lane.ready_at IS NOT NULL OR lane.pending > 0 OR
 export interface DatabaseAddresses {
   readonly own: string;
   readonly bots: string;
+  /** Default: `faults`. */
+  readonly schema?: string;
 }
 
 export class PostgresStore extends Store {
@@ -50,15 +50,15 @@ export class PostgresStore extends Store {
   readonly #journalFile: string;
 
   /** @param folder for the bots' journals */
-  constructor({ own, bots }: DatabaseAddresses, folder: string) {
+  constructor({ own, bots, schema = "faults" }: DatabaseAddresses, folder: string) {
     super();
     this.#journalFile = join(folder, "journal.txt");
     this.settings = { journalFile: this.#journalFile };
-    this.env = { DATABASE_URL: bots, DATABASE_SCHEMA: SCHEMA };
-    const options = `-c search_path=${SCHEMA} -c statement_timeout=10000`;
+    this.env = { DATABASE_URL: bots, DATABASE_SCHEMA: schema };
+    const options = `-c search_path=${schema} -c statement_timeout=10000`;
     this.#pool = new pg.Pool({ connectionString: own, max: 2, options, allowExitOnIdle: true });
     this.#pool.on("error", () => undefined);
-    this.#own = { url: own, schema: SCHEMA };
+    this.#own = { url: own, schema };
   }
 
   /** The first bot must have created the tables. */

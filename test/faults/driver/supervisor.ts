@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { isOk } from "../../support/is-ok.ts";
 import type { World } from "./world.ts";
 
 /** Time limit for a response from /healthz, in ms. A bot that takes longer is stuck. */
@@ -29,21 +30,11 @@ export class Supervisor {
       await wait(CHECK_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       const [bot] = this.#world.bots;
       const url = await bot?.ready;
-      if (bot === undefined || signal.aborted || (await isHealthy(url))) continue;
+      if (bot === undefined || signal.aborted || (await isOk(`${url}/healthz`, HEALTH_TIMEOUT_MS)))
+        continue;
       this.kills += 1;
       await this.#world.kill(bot, `after the supervisor's kill ${this.kills}`);
       this.#world.spawn();
     }
-  }
-}
-
-async function isHealthy(url: string | undefined): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
-    const response = await fetch(`${url}/healthz`, { signal });
-    await response.arrayBuffer();
-    return response.ok;
-  } catch {
-    return false;
   }
 }
