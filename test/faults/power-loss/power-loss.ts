@@ -22,6 +22,7 @@ const sizes: Readonly<Record<ScenarioRun["size"], Load & { runs: number; cuts: n
 /** Cuts the power under load. The inbox syncs before each response and each reply, so no event may be lost. */
 export const powerLoss: Scenario = {
   name: "power loss: writes not fsynced are dropped",
+  whyNot: whyNoShim,
   run: (options) => withJournal(options, undefined, judge),
 };
 
@@ -29,6 +30,7 @@ export const powerLoss: Scenario = {
 export function powerLossControl(synchronous: "OFF" | "NORMAL"): Scenario {
   return {
     name: `power loss, control: synchronous=${synchronous} loses acknowledged events`,
+    whyNot: whyNoShim,
     run: (options) => withJournal(options, synchronous, (all) => judgeControl(all, synchronous)),
   };
 }
@@ -58,8 +60,6 @@ async function withJournal(
   synchronous: string | undefined,
   judge: Judge,
 ): Promise<Outcome> {
-  const reason = whyNoShim();
-  if (reason !== undefined) return { figures: {}, violations: [reason] };
   const scratch = mkdtempSync(join(tmpdir(), "service-bot-power-"));
   try {
     const random = new Random(seed);
