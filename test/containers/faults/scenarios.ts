@@ -71,8 +71,8 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
         counted: "times disconnected",
         times,
         load: usualLoad,
-        begin: async (stage) => {
-          await stage.world.boot();
+        isBooted: true,
+        begin: (stage) => {
           const peer = new URL(stage.world.platform.url);
           return cutOff(stage, { bots, network: bots.network, peer, maxMs: 3_000 });
         },
@@ -88,10 +88,8 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     const fault: Fault = {
       counted: "times full",
       times: { small: 4, large: 60 },
-      begin: async (stage) => {
-        await stage.world.boot();
-        return fillDisk(stage, () => disk);
-      },
+      isBooted: true,
+      begin: (stage) => fillDisk(stage, () => disk),
     };
     try {
       return await alone("faults-disk", () => fault, { folder: disk.folder }).run(run);
@@ -106,8 +104,8 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       counted: "attacks",
       times: { small: 4, large: 20 },
       load: usualLoad,
+      isBooted: true,
       begin: async (stage) => {
-        await stage.world.boot();
         stage.world.violations.push(...(await small.checkEngine(image())));
         return new Attacks(stage, bots, small, defaultBodyBytes(small.bytes));
       },
@@ -124,10 +122,8 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       counted: "clock jumps",
       times: { small: 4, large: 40 },
       load: usualLoad,
-      begin: async (stage) => {
-        await stage.world.boot();
-        return shiftClock(stage, bots, docker, clock);
-      },
+      isBooted: true,
+      begin: (stage) => shiftClock(stage, bots, docker, clock),
     });
     const settings = { silenceMs: 2_000 };
     return await alone("faults-clock", fault, { flags: () => clock.flags, settings }).run(run);

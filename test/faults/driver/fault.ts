@@ -12,6 +12,8 @@ export interface Fault<S extends Store = SqliteStore> {
   /** Unit of `times`, for example `kills`. */
   readonly counted: string;
   readonly times: Readonly<Record<Size, number>>;
+  /** True if a bot runs when the fault begins. Default: the fault starts its bots, or they run already. */
+  readonly isBooted?: true;
   /** Settings with which the running bots restart before the fault. Default: they go on. */
   readonly settings?: Partial<BotSettings>;
   /** Users who write during the fault. Default: only the fault itself writes. */
@@ -97,6 +99,7 @@ export async function inflict<S extends Store>(
         await world.restart(fault.settings);
       }
       settings = fault.settings;
+      if (fault.isBooted) await world.boot();
       const stage = { world, random, size: run.size, times, progress: run.progress };
       const attack = await fault.begin(stage);
       attacks.push(attack);

@@ -22,10 +22,8 @@ export const diskFull: Scenario = {
       const scenario = onOneBot({
         ...{ name: this.name, counted: "times full", times: { small: 4, large: 100 } },
         world: disk === undefined ? {} : { folder: disk.folder },
-        begin: async (stage) => {
-          await stage.world.boot();
-          return fillDisk(stage, (time) => (time % 2 === 1 ? disk : undefined));
-        },
+        isBooted: true,
+        begin: (stage) => fillDisk(stage, (time) => (time % 2 === 1 ? disk : undefined)),
       });
       return await scenario.run(options);
     } finally {

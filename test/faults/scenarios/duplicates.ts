@@ -1,3 +1,4 @@
+import { first } from "../../support/first.ts";
 import { checkRuns } from "../driver/checker.ts";
 import { type Attack, onOneBot, type Stage, writers } from "../driver/fault.ts";
 import { Poster } from "../driver/poster.ts";
@@ -24,12 +25,14 @@ export const duplicates: Scenario = onOneBot({
     settings: { answers: 1, requestTimeoutMs: 10_000 },
     env: { AUDIT_INTERVAL_MS: "2000", POLL_INTERVAL_MS: "100", CONCURRENCY: "32" },
   },
-  begin: async (stage) => repeatDeliveries(stage, (await stage.world.boot()).url),
+  isBooted: true,
+  begin: repeatDeliveries,
 });
 
-function repeatDeliveries(stage: Stage, url: string): Attack {
+function repeatDeliveries(stage: Stage): Attack {
   const { world, random } = stage;
   const { ledger, platform } = world;
+  const { url } = first(world.bots);
   const poster = new Poster(`${url}/webhook`, platform.webhookSecret, CONNECTIONS);
   const write = writers(stage, 200);
   const started = performance.now();

@@ -27,10 +27,8 @@ export const poison: Scenario = onOneBot({
     env: { MAX_ATTEMPTS: String(MAX_ATTEMPTS), LOG_LEVEL: "fatal", CONCURRENCY: "32" },
     settings: { handlerTimeoutMs: 500, answers: 1 },
   },
-  begin: async (stage) => {
-    await stage.world.boot();
-    return poisonEvents(stage);
-  },
+  isBooted: true,
+  begin: poisonEvents,
 });
 
 function poisonEvents({ world, random }: Stage): Attack {

@@ -45,10 +45,8 @@ export function soak(options: SoakOptions): Scenario {
       // Few attempts, so that the bot gives up on a hopeless event within seconds.
       env: { MAX_ATTEMPTS: "5", POLL_INTERVAL_MS: "1000", AUDIT_INTERVAL_MS: "15000" },
     },
-    begin: async (stage) => {
-      await stage.world.boot();
-      return work(stage, options);
-    },
+    isBooted: true,
+    begin: (stage) => work(stage, options),
   });
 }
 
