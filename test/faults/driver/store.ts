@@ -17,7 +17,7 @@ export interface Progress {
   readonly miscounted?: number;
 }
 
-/** What runs leave behind in addition to their events. */
+/** States, timers and the events of timers, which the handlers of other events leave behind. */
 export interface Layer {
   readonly states: States;
   readonly timers: readonly string[];
@@ -133,7 +133,10 @@ export class SqliteStore extends Store {
     this.#folder = folder;
   }
 
-  /** Reads while the bot is writing. A connection that stays open would spare the next bot the recovery after a kill. */
+  /**
+   * Reads while the bot is writing. Opens the file each time, because a connection that stays open would spare the next
+   * bot the recovery after a kill.
+   */
   protected async rows<Row>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     return lookInto(this.file, (db) => db.prepare<unknown[], Row>(sql).all(...values), READ);
   }
