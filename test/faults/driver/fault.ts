@@ -113,10 +113,12 @@ export async function inflict<S extends Store>(
     const judged: Judgement[] = [];
     for (const attack of attacks) judged.push((await attack.judge?.(observed)) ?? { figures: {} });
     const audit = await world.store.audit();
+    const { killsInReply: inReply } = world;
     return {
       figures: Object.assign(
         figures,
         { events: observed.stored.length, answers: world.ledger.said },
+        inReply === undefined ? {} : { "kills in the middle of an answer": inReply },
         ...judged.map((each) => each.figures),
         audit.figures,
         spread("ready", world.readyMs),

@@ -51,6 +51,8 @@ export class World<S extends Store = SqliteStore> {
   readonly violations: string[] = [];
   /** How long each start of a bot took until it was ready, in ms. */
   readonly readyMs: number[] = [];
+  /** Number of bots that {@link killInReply} has killed in the middle of a reply. `undefined` before its first call. */
+  killsInReply: number | undefined;
   readonly bots: BotUnderTest[] = [];
   readonly #options: WorldOptions;
   readonly #ports: number[] = [];
@@ -156,20 +158,18 @@ export class World<S extends Store = SqliteStore> {
    * does not happen before `meanwhile` ends, kills the bot then.
    *
    * @param skipped number of replies that the bot may finish first
-   * @returns whether the bot was in the middle of a reply
    */
   async killInReply(
     bot: BotUnderTest,
     moment: string,
     skipped: number,
     meanwhile: () => Promise<unknown>,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const ignore = this.ledger.onSaid(skipped, () => bot.kill("SIGKILL"));
     await meanwhile();
     ignore();
-    const { killed } = bot;
+    this.killsInReply = (this.killsInReply ?? 0) + (bot.killed ? 1 : 0);
     await this.kill(bot, moment);
-    return killed;
   }
 
   async stop(bot: BotUnderTest): Promise<void> {

@@ -65,7 +65,6 @@ export function killInstances({
   const begin = (stage: Stage<PostgresStore>): Attack => {
     const { world, random, size } = stage;
     const started = performance.now();
-    let midAnswer = 0;
     return {
       async once(time) {
         const place = random.below(world.bots.length);
@@ -73,7 +72,7 @@ export function killInstances({
         if (bot === undefined) return;
         const skipped = random.below(answersPerLife[size]);
         const said = () => world.waitForMore(skipped + 1, ANSWERS_TIMEOUT_MS);
-        if (await world.killInReply(bot, `after kill ${time}`, skipped, said)) midAnswer += 1;
+        await world.killInReply(bot, `after kill ${time}`, skipped, said);
         const next = world.spawn({}, place);
         // Let some bots die before they are ready.
         if (random.chance(0.9)) await next.ready;
@@ -82,11 +81,7 @@ export function killInstances({
       async end() {
         await Promise.all(world.bots.map(({ ready }) => ready));
       },
-      async judge(observed) {
-        const more = await judge?.(stage, observed, started);
-        const figures = { "of them in the middle of an answer": midAnswer, ...more?.figures };
-        return { ...more, figures };
-      },
+      judge: (observed) => judge?.(stage, observed, started) ?? { figures: {} },
     };
   };
   return { load: usualLoad, ...fault, counted: "kills", settings: withLongLeases, begin };

@@ -24,14 +24,7 @@ export const counting: Scenario = onOneBot({
     const choose = () => stage.random.pick(behaviours);
     const kills = killUnderLoad(stage, PEOPLE[stage.size], choose);
     const started = performance.now();
-    return {
-      once: (time) => kills.once(time),
-      async judge(observed) {
-        const killed = await kills.judge?.(observed);
-        const counted = await judgeCounters(stage, observed, started);
-        return { ...counted, figures: { ...killed?.figures, ...counted.figures } };
-      },
-    };
+    return { ...kills, judge: (observed) => judgeCounters(stage, observed, started) };
   },
 });
 

@@ -23,14 +23,13 @@ export const kills: Scenario = onOneBot({
 export function killUnderLoad(stage: Stage, people: number, choose: () => Behaviour): Attack {
   const { world, random, size } = stage;
   const write = writers(stage, people, choose);
-  let midAnswer = 0;
   return {
     async once(time) {
       let left = SHARE[size] - random.below(SHARE[size]);
       write(SHARE[size] - left);
       const bot = world.spawn();
       const skipped = random.below(SHARE[size]);
-      const isMidAnswer = await world.killInReply(bot, `after kill ${time}`, skipped, async () => {
+      await world.killInReply(bot, `after kill ${time}`, skipped, async () => {
         // Let some bots die before they are ready, while they recover from the previous kill.
         if (random.chance(0.05)) await wait(random.below(300));
         else if ((await bot.ready) !== undefined) {
@@ -41,9 +40,7 @@ export function killUnderLoad(stage: Stage, people: number, choose: () => Behavi
           }
         }
       });
-      if (isMidAnswer) midAnswer += 1;
       write(left);
     },
-    judge: () => ({ figures: { "of them in the middle of an answer": midAnswer } }),
   };
 }
