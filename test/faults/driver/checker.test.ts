@@ -27,6 +27,16 @@ describe("the checker finds", () => {
     expect(check(again, { mayRepeat: new Map([["2: one", 1]]) })).toEqual([]);
   });
 
+  test("only what is wrong with the replies and the file, if the inbox deletes old events", () => {
+    const swept: Observed = { ...good, stored: [] };
+    const rules = { keeps: "some events" } as const;
+    expect(check(swept, rules)).toEqual([]);
+    expect(check({ ...swept, said: new Map() }, rules)).toContainEqual(
+      expect.stringMatching(/^lost/),
+    );
+    expect(check({ ...swept, integrity: "row 1 missing" }, rules)).toHaveLength(1);
+  });
+
   test.each<[string, Observed]>([
     ["lost", say("1: one", "1: two")],
     ["lost", { ...good, stored: stored.slice(1) }],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import { CLI } from "../../faces/files.ts";
-import { type ListenOptions, type Platform, startPlatform } from "../../faces/platform.ts";
+import type { ListenOptions, Platform } from "../../faces/platform.ts";
 import { COMPILE_CACHE } from "../../support/process.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { type BotSettings, defaultSettings } from "../bot/protocol.ts";
@@ -13,6 +13,7 @@ import { Balancer } from "./balancer.ts";
 import { BotUnderTest, type Life } from "./bot-under-test.ts";
 import { check, type Observed, type Rules, type Run, reportLost } from "./checker.ts";
 import { Ledger } from "./ledger.ts";
+import { startPatientPlatform, usualEnv } from "./platform.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import { untilSettled } from "./settle.ts";
 import { SqliteStore, type Store } from "./store.ts";
@@ -29,8 +30,6 @@ export interface WorldOptions {
   /** Default: starts the bot as a local process. */
   readonly launch?: (life: Life) => BotUnderTest;
 }
-
-const NO_BOT = "http://127.0.0.1:9/webhook";
 
 /** Time without progress after which the remaining events count as lost, in ms. */
 const STUCK_MS = 30_000;
@@ -75,7 +74,12 @@ export class World<S extends Store = SqliteStore> {
   static async start(options: WorldOptions = {}): Promise<World> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-faults-"));
     const store = new SqliteStore(options.folder ?? join(scratch, "inbox"));
-    return new World(await startPatientPlatform(options), store, scratch, options);
+    return new World(
+      await startPatientPlatform(options.platform, options.deliveries),
+      store,
+      scratch,
+      options,
+    );
   }
 
   /** @param open opens the inbox. It may write to the folder that it is given. */
@@ -86,10 +90,8 @@ export class World<S extends Store = SqliteStore> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-cluster-"));
     const store = await open(scratch);
     // nginx may wait for one bot's response and then for the next bot's, so the platform must wait longer.
-    const platform = await startPatientPlatform({
-      ...options,
-      platform: { deliveryTimeoutMs: 6_000, ...options.platform },
-    });
+    const own = { deliveryTimeoutMs: 6_000, ...options.platform };
+    const platform = await startPatientPlatform(own, options.deliveries);
     // Allow more time, because many processes share the machine with the platform.
     const settings = { requestTimeoutMs: 3_000, ...options.settings };
     const world = new World(platform, store, scratch, { ...options, settings });
@@ -280,31 +282,4 @@ export class World<S extends Store = SqliteStore> {
       await wait(WATCH_INTERVAL_MS);
     }
   }
-}
-
-async function startPatientPlatform({
-  platform: own,
-  deliveries,
-}: WorldOptions): Promise<Platform> {
-  const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
-  const platform = await startPlatform({ ...usual, ...own });
-  // The bot must also handle events that occur before it first listens.
-  platform.control.saveWebhook({ url: NO_BOT, enabled: deliveries !== "driver" });
-  return platform;
-}
-
-function usualEnv(platform: Platform): Record<string, string> {
-  return {
-    SERVICE_BASE_URL: platform.url,
-    SERVICE_API_KEY: platform.apiKey,
-    SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
-    PORT: "0",
-    NODE_COMPILE_CACHE: COMPILE_CACHE,
-    START_FROM: "oldest",
-    POLL_INTERVAL_MS: "200",
-    AUDIT_INTERVAL_MS: "1000",
-    LOG_LEVEL: "warn",
-    // Allow many attempts, so that kills cannot use them up. The poison scenario checks that attempts are counted.
-    MAX_ATTEMPTS: "1000",
-  };
 }
