@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Database } from "better-sqlite3";
+import Sqlite, { type Database } from "better-sqlite3";
 import { lookInto } from "../../support/sqlite.ts";
 import type { BotSettings } from "../bot/protocol.ts";
 import type { Counters } from "../bot/state-and-time.ts";
@@ -96,6 +96,7 @@ const MISSING = "SELECT value AS id FROM json_each(?) WHERE value NOT IN (SELECT
 
 export class SqliteStore extends Store {
   #folder: string;
+  #polling: Database | undefined;
 
   constructor(folder: string) {
     super();
@@ -115,9 +116,15 @@ export class SqliteStore extends Store {
     return { DATABASE_URL: `file:${this.file}` };
   }
 
+  /** Keeps the file open, because polling must not slow down the platform in this process. */
   async progress(): Promise<Progress | undefined> {
-    const [row] = await this.rows<Progress>(PROGRESS).catch(() => []);
-    return row;
+    try {
+      this.#polling ??= new Sqlite(this.file, READ);
+      return this.#polling.prepare<[], Progress>(PROGRESS).get();
+    } catch {
+      await this.close();
+      return undefined;
+    }
   }
 
   async missing(ids: readonly string[]): Promise<readonly string[]> {
@@ -127,17 +134,24 @@ export class SqliteStore extends Store {
   }
 
   /** Deletes the folder, and continues in an empty one. */
-  moveTo(folder: string): void {
+  async moveTo(folder: string): Promise<void> {
+    await this.close();
     rmSync(this.#folder, { recursive: true, force: true });
     mkdirSync(folder);
     this.#folder = folder;
   }
 
+  override async close(): Promise<void> {
+    this.#polling?.close();
+    this.#polling = undefined;
+  }
+
   /**
-   * Reads while the bot is writing. Opens the file each time, because a connection that stays open would spare the next
-   * bot the recovery after a kill.
+   * Reads while the bot is writing. Leaves no connection open, because that would spare the next bot the recovery after
+   * a kill.
    */
   protected async rows<Row>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    await this.close();
     return lookInto(this.file, (db) => db.prepare<unknown[], Row>(sql).all(...values), READ);
   }
 

@@ -17,13 +17,15 @@ export const apiFaults: Scenario = onOneBot({
     platform: { random: random.next },
     env: { CONCURRENCY: "200", LOG_LEVEL: "error" },
   }),
-  isBooted: true,
-  begin: failCalls,
+  begin: async (stage) => {
+    stage.world.platform.control.setFaults({ api: { mode: "mix", rate: RATE } });
+    await stage.world.boot();
+    return failCalls(stage);
+  },
 });
 
 function failCalls(stage: Stage): Attack {
   const { world, random, size } = stage;
-  world.platform.control.setFaults({ api: { mode: "mix", rate: RATE } });
   const write = writers(stage, PEOPLE, () => (random.chance(0.2) ? "twins" : "answer"));
   const figures: Record<string, number> = { calls: 0 };
   /** Number of 500 responses per lane. A 500 counts as an attempt, because the request itself may have caused it. */

@@ -61,7 +61,7 @@ function loseDisk({ world, random }: Stage, way: "by the command" | "by hand"): 
       await load.stop();
       // The backup need not have what the bot acknowledged last.
       ledger.takeAcknowledged();
-      store.moveTo(join(scratch, `restored-${time}`));
+      await store.moveTo(join(scratch, `restored-${time}`));
       if (way === "by hand") copyFileSync(backup, store.file);
       else await world.serviceBot("inbox", "restore", backup, "--json");
       const missing = await store.missing(before);
