@@ -43,7 +43,6 @@ ${allowedLicences.join(", ")}.
 
 \`npm run docs -- dependencies\` generates this page from package-lock.json and the installed packages. A new bot installs
 newer versions if they exist. The optional packages pg, sharp and pino-pretty are not included.
-In a bot's folder, \`npm sbom\` lists the installed packages with their versions and licences.
 `;
 }
 
