@@ -1,7 +1,7 @@
 import { openSync, readFileSync, readSync } from "node:fs";
 import { GCProfiler } from "node:v8";
 
-/** What a process needed for some work. */
+/** Resources that a process needed for some work. */
 export interface Costs {
   /** Write calls, to files and sockets. Absent outside Linux. */
   readonly writeCalls: number | undefined;

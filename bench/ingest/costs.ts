@@ -2,7 +2,7 @@ import type { Benchmark, Figure, Samples, Stage, Subject } from "../harness/benc
 import type { Costs } from "../harness/costs.ts";
 import { defaultBot, Ingest, type Taker } from "../support/ingest.ts";
 
-/** What each event costs. */
+/** Costs of an event besides time, with their units and names. */
 const measures: readonly (readonly [what: keyof Costs, unit: string, name: string])[] = [
   ["commits", "per event", "commits"],
   ["wal", "bytes per event", "bytes in the WAL"],
