@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
+import { SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
 import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
@@ -37,14 +38,23 @@ WHERE id <> $2 AND split_part(session, ' ', 2) = ${SERVER_START} AND session <> 
 const UNREGISTER = "UPDATE {schema}.instance SET session = NULL WHERE id = $1 AND session = $2";
 
 /**
+ * Condition for lanes that were closed for a decision about a suspect, by any instance. No run has ended with the
+ * lane's fence, unlike in a lane that waits for a retry.
+ */
+const IS_UNDECIDED = `
+  lane.owner IS NULL AND EXISTS (
+    SELECT FROM {schema}.event
+    WHERE seq = lane.claimed AND state = 'pending' AND crashes >= ${SUSPECT_CRASHES} AND fence < lane.fence)`;
+
+/**
  * Frees the leases of an instance whose session has ended. Lanes keep their owner, so that the next claim counts the
- * run as a crash.
+ * run as a crash. The instance may have been deciding which suspect runs, so these decisions are made again.
  */
 const FREE = `
 WITH ended AS (
   DELETE FROM {schema}.instance WHERE id = $1 AND session = $2 RETURNING id
 ), leased AS MATERIALIZED (
-  SELECT lane.key FROM {schema}.lane JOIN ended ON lane.owner = ended.id
+  SELECT lane.key FROM {schema}.lane JOIN ended ON lane.owner = ended.id OR (${IS_UNDECIDED})
   WHERE lane.ready_at > {now} ORDER BY lane.key FOR UPDATE OF lane
 ), freed AS (
   UPDATE {schema}.lane SET ready_at = {now} FROM leased WHERE lane.key = leased.key

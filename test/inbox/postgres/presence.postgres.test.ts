@@ -130,9 +130,20 @@ describe("the leases of an instance whose process has ended", () => {
     const { place, one, other } = await two();
     await one.inbox.put([message("2", "b")], "webhook");
     await one.inbox.retry(first(await one.inbox.claim(1, LEASE)), LEASE, "x");
+    await look(place, `UPDATE ${place.schema}.event SET crashes = 2 WHERE id = '2'`);
     await kill(one, place, 1);
     await looks(other, 2);
     expect(await other.inbox.claim(10, LEASE)).toMatchObject([{ id: "1" }]);
+  });
+
+  test("include the lanes for whose suspects it had not decided yet which one runs", async () => {
+    const { place, one, other } = await two();
+    // A claim closes the lane of a suspect without an owner.
+    await look(place, `UPDATE ${place.schema}.event SET crashes = 2`);
+    await look(place, `UPDATE ${place.schema}.lane SET owner = NULL`);
+    await kill(one, place, 1);
+    await looks(other, 2);
+    expect(await other.inbox.claim(1, LEASE)).toMatchObject([{ id: "1", attempt: 1, crashes: 2 }]);
   });
 });
 
