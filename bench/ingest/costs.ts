@@ -27,7 +27,7 @@ export const benchmark: Benchmark = {
       const send = ingest.subject(name, taker, count);
       return async (): Promise<Samples> => {
         const costs = await taker.process.costsOf(send);
-        const samples = measures.map(([what]) => [`${name} ${what}`, (costs[what] ?? 0) / count]);
+        const samples = measures.map(([what]) => [`${name} ${what}`, costs[what] / count]);
         return Object.fromEntries(samples);
       };
     };

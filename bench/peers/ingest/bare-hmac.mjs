@@ -1,4 +1,4 @@
 import { serveEvents } from "./serve-events.mjs";
 
 // Verifies and parses each request and responds, but stores nothing.
-serveEvents(() => undefined);
+serveEvents((_events, acknowledge) => acknowledge());

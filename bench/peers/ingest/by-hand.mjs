@@ -11,6 +11,7 @@ db.exec("CREATE TABLE event (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT RO
 const insert = db.prepare("INSERT OR IGNORE INTO event (id, body) VALUES (?, ?)");
 
 // The server that a bot's author would write by hand: one synced insert per event, then the 200. It handles no event.
-serveEvents((events) => {
+serveEvents((events, acknowledge) => {
   for (const event of events) insert.run(event.id, JSON.stringify(event));
+  acknowledge();
 });

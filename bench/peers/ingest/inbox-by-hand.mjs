@@ -1,10 +1,7 @@
-import { createServer } from "node:http";
 import Database from "better-sqlite3";
-import { answer } from "../../harness/child.ts";
 import { noteCommit } from "../../harness/costs.ts";
 import { makeFolder } from "../../support/folder.ts";
-import { listenOnLoopback } from "../../support/loopback.ts";
-import { verified } from "./verify.mjs";
+import { serveEvents } from "./serve-events.mjs";
 
 const folder = makeFolder();
 process.once("exit", () => folder.remove());
@@ -27,38 +24,21 @@ function flush() {
   [waiting, ended] = [[], []];
   db.exec("BEGIN IMMEDIATE");
   for (const rowid of ends) end.run(Date.now(), rowid);
-  const rows = deliveries.map(({ events }) =>
+  const rows = deliveries.flatMap(({ events }) =>
     events.map((event) => insert.run(event.id, JSON.stringify(event))),
   );
   db.exec("COMMIT");
   noteCommit(file);
-  for (const [nth, { response, events }] of deliveries.entries()) {
-    respond(response, 200, { stored: events.length, duplicates: 0 });
-    for (const { changes, lastInsertRowid } of rows[nth]) {
-      if (changes > 0) void handle().then(() => ended.push(lastInsertRowid));
-    }
+  for (const { acknowledge } of deliveries) acknowledge();
+  for (const { changes, lastInsertRowid } of rows) {
+    if (changes > 0) void handle().then(() => ended.push(lastInsertRowid));
   }
 }
 
-function respond(response, status, value) {
-  const text = JSON.stringify(value);
-  response.writeHead(status, { "content-type": "application/json", "content-length": text.length });
-  response.end(text);
+function store(events, acknowledge) {
+  if (waiting.length === 0) setImmediate(flush);
+  waiting.push({ events, acknowledge });
 }
 
-const server = createServer((request, response) => {
-  const chunks = [];
-  request.on("data", (chunk) => chunks.push(chunk));
-  request.on("end", () => {
-    const body = Buffer.concat(chunks);
-    if (!verified(request.headers["x-service-signature"], body)) return respond(response, 401, {});
-    if (waiting.length === 0) setImmediate(flush);
-    waiting.push({ events: JSON.parse(body).events, response });
-  });
-});
-
-answer({
-  listen: () => listenOnLoopback(server),
-  /** Stores the ends of the last transaction's events. */
-  finish: () => flush(),
-});
+// `finish` stores the ends of the last transaction's events.
+serveEvents(store, { finish: flush });

@@ -1,22 +1,28 @@
 import { serve } from "./serve.mjs";
 import { verified } from "./verify.mjs";
 
-/** Serves deliveries. Verifies and parses each, calls `store` with its events, then responds. */
-export function serveEvents(store) {
+/**
+ * Serves deliveries. Verifies and parses each, and calls `store` with its events and a function that responds with 200.
+ *
+ * @param own further functions that the benchmark can call
+ */
+export function serveEvents(store, own) {
   serve((request, response) => {
     const chunks = [];
     request.on("data", (chunk) => chunks.push(chunk));
     request.on("end", () => {
       const body = Buffer.concat(chunks);
-      const ok = verified(request.headers["x-service-signature"], body);
-      const events = ok ? JSON.parse(body).events : [];
-      store(events);
-      const text = JSON.stringify({ stored: events.length, duplicates: 0 });
-      response.writeHead(ok ? 200 : 401, {
-        "content-type": "application/json",
-        "content-length": text.length,
-      });
-      response.end(text);
+      const respond = (status, stored) => {
+        const text = JSON.stringify({ stored, duplicates: 0 });
+        response.writeHead(status, {
+          "content-type": "application/json",
+          "content-length": text.length,
+        });
+        response.end(text);
+      };
+      if (!verified(request.headers["x-service-signature"], body)) return respond(401, 0);
+      const { events } = JSON.parse(body);
+      store(events, () => respond(200, events.length));
     });
-  });
+  }, own);
 }
