@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { pino } from "pino";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ApiError } from "../faces/client.ts";
 import {
   createLogger,
@@ -34,6 +34,19 @@ describe("a line", () => {
         expect(JSON.parse(lines[0] ?? "")).toMatchObject({ id: text, msg: text });
       }),
     );
+  });
+
+  test("has its own time, also among lines of the same millisecond", () => {
+    const { log, lines } = logger();
+    const moments = [0, 0, 1, 86_400_000, 0];
+    const now = vi.spyOn(Date, "now");
+    onTestFinished(() => now.mockRestore());
+    for (const at of moments) {
+      now.mockReturnValue(at);
+      log.info("x");
+    }
+    const times = lines.map((line) => Date.parse(JSON.parse(line).time));
+    expect(times).toEqual(moments);
   });
 
   test("is one JSON object with time, level and message", () => {

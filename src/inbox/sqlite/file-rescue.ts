@@ -26,7 +26,7 @@ export interface FileRescueOptions {
  */
 export class FileRescue {
   readonly #options: FileRescueOptions;
-  /** Inodes of the files when the inbox was opened. */
+  /** Identities of the files when the inbox was opened. */
   readonly #identities: { readonly database: string | undefined; readonly wal: string | undefined };
   #problem: InboxProblem | undefined;
   #saving: Promise<void> | undefined;
