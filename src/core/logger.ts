@@ -5,6 +5,7 @@ import {
   pino,
 } from "pino";
 import { causesOf, isError, messageOf, tryRead, UNREADABLE } from "../errors.ts";
+import { standardOutput } from "./log-lines.ts";
 import { isShown, printableText, REDACTED, scrubber, showError } from "./safe-text.ts";
 
 /** A pino logger. */
@@ -68,7 +69,7 @@ export function createLogger(options: LoggerOptions): Logger {
         },
       },
     },
-    options.destination ?? pino.destination({ fd: 1, sync: true }),
+    options.destination ?? standardOutput(),
   );
   // Children inherit these methods. Pino formats only the fields of each line.
   const { child, setBindings } = log;

@@ -1,3 +1,4 @@
+import { deferred } from "../core/log-lines.ts";
 import type { Logger } from "../core/logger.ts";
 import { type ChannelMessages, subscribe } from "./channels.ts";
 
@@ -25,10 +26,15 @@ const LOG_FORBIDDEN =
  * @returns a function that stops logging
  */
 export function logFacts(bot: object, log: Logger): () => void {
+  // Most lines are about events that went well, and share write calls.
+  const later = deferred(log);
   return subscribe(bot, {
-    ...intakeLines(log),
+    ...intakeLines(log, later),
     ...pollLines(log),
-    run: (run) => logRun(log, run),
+    run(run) {
+      if (run.outcome === "done") later.info(aboutRun(run), "handled");
+      else logRun(log, run);
+    },
     step(step) {
       // Most bots do not log at this level.
       if (!log.isLevelEnabled("debug")) return;
@@ -88,7 +94,7 @@ function blockLines(log: Logger) {
   };
 }
 
-function intakeLines(log: Logger) {
+function intakeLines(log: Logger, later: Logger) {
   /** Codes of the refusals since the last stored delivery. */
   const refused = new Set<string | undefined>();
   return {
@@ -103,7 +109,7 @@ function intakeLines(log: Logger) {
         if (refused.size > 0) refused.clear();
         const { events, stored, duplicates, unusable } = countsOf(batch);
         const line = { status, events, stored, duplicates, unusable, ms, trace };
-        if (unusable === 0) log.info(line, "delivery");
+        if (unusable === 0) later.info(line, "delivery");
         else log.error(line, "delivery contains unusable events; see the dead letters");
         return;
       }
@@ -154,12 +160,15 @@ function countsOf({ events, stored, duplicates, unusable }: ChannelMessages["bat
   return { events: events.length, stored: stored.length, duplicates, unusable };
 }
 
+function aboutRun({ event, type, lane, attempt, ms, trace }: ChannelMessages["run"]) {
+  return { event, type, lane, attempt, ms, trace };
+}
+
+/** Logs a run that did not succeed. */
 function logRun(log: Logger, run: ChannelMessages["run"]): void {
-  const { event, type, lane, attempt, ms, trace, outcome, retryInMs, error: err } = run;
-  const about = { event, type, lane, attempt, ms, trace };
-  if (outcome === "done") log.info(about, "handled");
-  else if (outcome === "skipped")
-    log.info(about, "returned to its lane before the handlers started");
+  const { outcome, retryInMs, error: err } = run;
+  const about = aboutRun(run);
+  if (outcome === "skipped") log.info(about, "returned to its lane before the handlers started");
   else if (outcome === "lost") log.warn(about, "lease lost; the result of this run is discarded");
   else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
   else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");

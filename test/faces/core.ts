@@ -36,6 +36,7 @@ export { parseJson, textsIn } from "../../src/core/json.ts";
 export { isTooComplex, maxEventsIn } from "../../src/core/json-bounds.ts";
 export { LineLimit } from "../../src/core/line-limit.ts";
 export { bind, type Listening, listen } from "../../src/core/listen.ts";
+export { deferred, LineWriter } from "../../src/core/log-lines.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
 export {
   authorCode,
