@@ -27,12 +27,12 @@ const LOG_FORBIDDEN =
  */
 export function logFacts(bot: object, log: Logger): () => void {
   // Most lines are about events that went well, and share write calls.
-  const later = deferred(log);
+  const laterLog = deferred(log);
   return subscribe(bot, {
-    ...intakeLines(log, later),
+    ...intakeLines(log, laterLog),
     ...pollLines(log),
     run(run) {
-      if (run.outcome === "done") later.info(aboutRun(run), "handled");
+      if (run.outcome === "done") laterLog.info(aboutRun(run), "handled");
       else logRun(log, run);
     },
     step(step) {
@@ -94,7 +94,7 @@ function blockLines(log: Logger) {
   };
 }
 
-function intakeLines(log: Logger, later: Logger) {
+function intakeLines(log: Logger, laterLog: Logger) {
   /** Codes of the refusals since the last stored delivery. */
   const refused = new Set<string | undefined>();
   return {
@@ -109,7 +109,7 @@ function intakeLines(log: Logger, later: Logger) {
         if (refused.size > 0) refused.clear();
         const { events, stored, duplicates, unusable } = countsOf(batch);
         const line = { status, events, stored, duplicates, unusable, ms, trace };
-        if (unusable === 0) later.info(line, "delivery");
+        if (unusable === 0) laterLog.info(line, "delivery");
         else log.error(line, "delivery contains unusable events; see the dead letters");
         return;
       }

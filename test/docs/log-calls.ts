@@ -143,11 +143,11 @@ class Source {
   }
 }
 
-/** Matches `log`, `logger`, and properties with these names. */
+/** Matches `log`, `logger`, `laterLog`, and properties with these names. */
 function isLogger(node: unknown): boolean {
   const { type, property } = node as Node;
   const name = nameOf(type === "MemberExpression" ? property : node);
-  return name === "log" || name === "logger";
+  return name === "log" || name === "logger" || name === "laterLog";
 }
 
 function nameOf(node: unknown): string {
