@@ -21,8 +21,10 @@ export class LineWriter implements DestinationStream {
     this.#waiting += line;
   }
 
-  flush(): void {
+  /** Writes the lines that wait. @param done called afterwards, as `flush` of a pino logger promises */
+  flush(done?: () => void): void {
     if (this.#waiting !== "") this.write("");
+    done?.();
   }
 }
 

@@ -37,6 +37,13 @@ test("a line that may not wait is written at once, after those that wait", async
   expect(calls).toHaveLength(1);
 });
 
+test("the logger's flush writes the lines that wait, and calls back", async () => {
+  const { calls, log, later } = writer();
+  later.info("one");
+  await promisify(log.flush).call(log);
+  expect(calls.map(messagesIn)).toEqual([["one"]]);
+});
+
 test("lines that may wait have the logger's fields and level", () => {
   const { calls, log } = writer();
   const named = log.child({ bot: "pim" });

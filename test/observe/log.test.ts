@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { harness } from "../dispatcher/harness.ts";
+import { createLogger, LineWriter } from "../faces/core.ts";
 import { type ChannelMessages, channels } from "../faces/observe.ts";
 import { loggedSender, runMessage } from "../support/channels.ts";
 import { messages } from "../support/inbox-events.ts";
@@ -92,4 +93,17 @@ describe("a failure that repeats itself", () => {
     }
     expect(sink.records.map(({ level }) => level)).toEqual(["warn", "warn", "error", "error"]);
   });
+});
+
+test("deliveries and handled events share a write call, and failures are written at once", async () => {
+  const calls: string[] = [];
+  const destination = new LineWriter({ write: (text) => void calls.push(text) });
+  const bot = loggedSender(createLogger({ level: "info", secrets: [], destination }));
+  channels.delivery.publish({ bot, ...stored });
+  channels.run.publish(runMessage(bot));
+  expect(calls).toHaveLength(0);
+  await new Promise(setImmediate);
+  expect(calls).toHaveLength(1);
+  channels.run.publish(runMessage(bot, { outcome: "dead" }));
+  expect(calls).toHaveLength(2);
 });
