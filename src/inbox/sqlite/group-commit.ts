@@ -69,9 +69,9 @@ type AnyWrite = Write<unknown, unknown>;
 
 /** In-memory data that transactions change. */
 export interface TransactionMemory {
+  begin(): void;
   /** Called after the claims, and before new events arrive. */
-  serve?(): void;
-  committed(): void;
+  serve(): void;
   undone(): void;
 }
 
@@ -203,6 +203,7 @@ export class GroupCommit {
     try {
       this.#options.disk?.check();
       this.#db.exec("BEGIN IMMEDIATE");
+      this.#options.memory?.begin();
       this.#run(writes);
       this.#db.exec("COMMIT");
     } catch (error) {
@@ -211,7 +212,6 @@ export class GroupCommit {
       return error ?? new Error("unknown error");
     }
     // From here on, nothing may make a write look failed.
-    this.#options.memory?.committed();
     for (const write of writes) write.commit();
     this.#settle({ writes, startedAt });
     return undefined;
@@ -222,7 +222,7 @@ export class GroupCommit {
     const firstArrival = group.findIndex(isArrival);
     const before = firstArrival < 0 ? group.length : firstArrival;
     for (const write of group.slice(0, before)) write.run();
-    this.#options.memory?.serve?.();
+    this.#options.memory?.serve();
     for (const write of group.slice(before)) write.run();
   }
 

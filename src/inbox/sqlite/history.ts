@@ -2,8 +2,10 @@ import type { Database } from "better-sqlite3";
 import type { AttemptRecord } from "../event-records.ts";
 import { LATE_WITHIN_MS, UNTIMED_MARK } from "../lateness.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
-import { MARK_LANES } from "./lane-memory.ts";
 import { TextStatement } from "./text-statement.ts";
+
+/** Records until when the rows of the lanes include every event that has ended. */
+export const MARK_LANES = "UPDATE cursor SET position = ? WHERE name = 'lanes'";
 
 /** A run, identified by its claim's fence. */
 interface Run {
@@ -67,9 +69,10 @@ const statementsOf = (db: Database) => ({
   // Lanes that need not wait are ordered by their oldest event. No time is in the future, even after a clock change.
   wakeAll: db.prepare<[now: number, now: number]>(
     `INSERT INTO lane (key, ready_at)
-     SELECT lane, min(min(received_at), ?) FROM event WHERE state = 'pending' GROUP BY lane
+     SELECT lane, min(min(received_at), ?) FROM event
+     WHERE state = 'pending' GROUP BY lane HAVING max(leased_until) IS NULL
      ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at
-       WHERE coalesce(lane.ready_at, 0) <= ?`,
+       WHERE coalesce(lane.ready_at, 0) <= ? AND lane.ready_at IS NOT excluded.ready_at`,
   ),
   countCrash: new TextStatement<[attempt: number, fence: number, id: string]>(
     db,
@@ -108,15 +111,17 @@ export class History {
     this.#sql.countCrash.run(attempt, fence, id);
   }
 
-  /**
-   * Ends the runs of an earlier process, and writes the rows that it left unwritten. Called when the file is opened,
-   * while this process holds the lock.
-   */
+  /** Ends the runs of an earlier process. Called when the file is opened, while this process holds the lock. */
   recover(now: number): void {
     for (const run of this.#sql.leased.all()) this.addCrash(run, now);
     // If the clock was set back, every lane would otherwise wait longer by that amount.
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
+    this.restoreLanes(now);
+  }
+
+  /** Writes the rows of lanes that were only in memory. */
+  restoreLanes(now: number): void {
     this.#sql.enterLanes.run();
     this.#sql.restoreLanes.run();
     this.#sql.markLanes.run(String(now));

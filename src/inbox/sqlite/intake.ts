@@ -8,6 +8,7 @@ import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
 import { toStored } from "../stored-text.ts";
 import { type GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
 import type { LaneLeases } from "./lane-leases.ts";
+import type { Lanes, PlacedRow } from "./lanes.ts";
 import { TextStatement } from "./text-statement.ts";
 
 /** Events that are stored in one transaction. */
@@ -39,10 +40,18 @@ type EventRow = [
   begunAt: number | null,
 ];
 
+export interface IntakeOptions {
+  readonly group: GroupCommit;
+  readonly lanes: Lanes;
+  readonly leases: LaneLeases;
+  readonly clock: Clock;
+}
+
 export class Intake {
   readonly #group: GroupCommit;
   readonly #clock: Clock;
-  readonly #lanes: LaneLeases;
+  readonly #lanes: Lanes;
+  readonly #leases: LaneLeases;
   // Values are bound by position, because binding by name would take as long as writing the row.
   readonly #insert: Statement<EventRow>;
   readonly #moveCursor: TextStatement<[name: string, position: string]>;
@@ -50,10 +59,11 @@ export class Intake {
   /** Types that are definitely in the file. */
   readonly #noted = new Set<string>();
 
-  constructor(db: Database, group: GroupCommit, lanes: LaneLeases, clock: Clock) {
+  constructor(db: Database, { group, lanes, leases, clock }: IntakeOptions) {
     this.#group = group;
-    this.#lanes = lanes;
     this.#clock = clock;
+    this.#lanes = lanes;
+    this.#leases = leases;
     this.#insert = db.prepare(
       `INSERT INTO event (id, lane, ord, type, body, source, state, received_at, done_at, error, trace, fence,
          leased_until, begun_at)
@@ -115,12 +125,12 @@ export class Intake {
   }
 
   #store(batch: Batch, now: number): PutResult {
-    const { events, source, cursors, trace } = batch;
+    const { events, source, cursors } = batch;
     const stored: string[] = [];
     let unusable = 0;
     for (const event of events) {
-      const demand = this.#lanes.demandFor(event);
-      const fence = demand === undefined ? 0 : this.#lanes.nextFence();
+      const demand = this.#leases.demandFor(event);
+      const fence = demand === undefined ? 0 : this.#leases.nextFence();
       const row = rowOf(event, batch, now, fence, demand?.until);
       const { changes, lastInsertRowid } = this.#insert.run(...row);
       if (changes === 0) continue;
@@ -129,8 +139,10 @@ export class Intake {
         unusable += 1;
         continue;
       }
-      const seq = Number(lastInsertRowid);
-      this.#lanes.add({ seq, event, source, trace, at: now }, demand, fence);
+      const isSlice = events.length > 1 && demand === undefined;
+      const kept = isSlice ? detached(event) : event;
+      const placed = placedRowOf(kept, batch, Number(lastInsertRowid), now);
+      this.#leases.add(event.lane, placed, demand, fence);
     }
     if (source === "webhook") this.#noteTypes(events);
     for (const { name, position } of cursors) this.#moveCursor.run(name, position);
@@ -162,6 +174,22 @@ function rowOf(
   return unusable === undefined
     ? [id, lane, ord, type, body, source, "pending", now, null, null, ...run]
     : [id, lane, ord, type, body, source, "dead", now, now, unusable, ...run];
+}
+
+/** Returns the row of an event that has just been stored. */
+function placedRowOf(
+  { id, type, ord, body, event }: NewEvent,
+  { source, trace }: Batch,
+  seq: number,
+  now: number,
+): PlacedRow {
+  const runs = { attempts: 0, crashes: 0 };
+  return { seq, id, type, ord, body, event, source, trace, received_at: now, ...runs };
+}
+
+/** Returns a copy of an event that waits, because a slice would keep its whole delivery in memory. */
+function detached(event: NewEvent): NewEvent {
+  return { ...event, body: Buffer.from(event.body).toString() };
 }
 
 export interface DiskGuardOptions {

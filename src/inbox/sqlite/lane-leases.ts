@@ -1,21 +1,14 @@
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
-import type { Advance, Claim, ClaimRooms, NewEvent } from "../inbox.ts";
+import type { Claim, ClaimRooms, NewEvent } from "../inbox.ts";
 import { type HowEnded, SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
-import { Demand, Demands, RoomsLeft, takeSlot } from "./demands.ts";
+import { Demand, fullTypes } from "./demands.ts";
 import type { EffectWriter } from "./effects.ts";
 import { Fences } from "./fences.ts";
 import type { TransactionMemory } from "./group-commit.ts";
 import type { History } from "./history.ts";
-import {
-  type Lane,
-  LaneMemory,
-  type NewArrival,
-  PlacedClaim,
-  type PlacedRow,
-} from "./lane-memory.ts";
-import { type ReadyLane, ReadyLanes, rowOf } from "./ready-lanes.ts";
-import { packList, TextStatement } from "./text-statement.ts";
+import { HEAD, type Lane, type Lanes, PlacedClaim, type PlacedRow } from "./lanes.ts";
+import { TextStatement } from "./text-statement.ts";
 
 /**
  * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
@@ -28,21 +21,15 @@ type Values = (string | number | null)[];
 /** Result of a run's end. `conflict`: a state has changed since the run read it, so nothing was written. */
 export type Ending = "ended" | "lost" | "conflict";
 
-/** Result of ending an event as done and continuing its lane. */
-class LaneAdvance implements Advance {
-  readonly held: boolean;
-  readonly #claims: readonly PlacedClaim[];
-
-  /** @param claims complete once the transaction's new events are stored */
-  constructor(held: boolean, claims: readonly PlacedClaim[] = []) {
-    this.held = held;
-    this.#claims = claims;
-  }
-
-  get next(): PlacedClaim | undefined {
-    return this.#claims[0];
-  }
+/** A lane to lease for its first event. */
+interface Chosen {
+  readonly lane: Lane;
+  readonly head: PlacedRow;
+  readonly demand: Demand;
 }
+
+/** Number of further lanes to look at if the first ones do not fit the demands. */
+const MORE_LANES = 64;
 
 /** Guards every write of a run. Nothing is written once another run has the event, or an operator has discarded it. */
 const RUNNING = "seq = ? AND fence = ? AND leased_until IS NOT NULL AND state = 'pending'";
@@ -50,95 +37,84 @@ const RUNNING = "seq = ? AND fence = ? AND leased_until IS NOT NULL AND state = 
 const stop = (change: string) =>
   `UPDATE event SET ${change}, attempts = attempts + ?, leased_until = NULL WHERE ${RUNNING}`;
 
-const statementsOf = (db: Database) => ({
-  hasPending: new TextStatement<[lane: string]>(
+const statementsIn = (db: Database) => ({
+  head: new TextStatement<[lane: string], PlacedRow>(
     db,
-    "SELECT 1 FROM event WHERE lane = +? AND state = 'pending' LIMIT 1",
+    `SELECT ${HEAD} FROM event WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
   ),
   isRunning: db.prepare<Values>(`SELECT 1 FROM event WHERE ${RUNNING}`),
   begin: db.prepare<Values>(
     "UPDATE event SET fence = ?, leased_until = ?, begun_at = ? WHERE seq = ? AND state = 'pending'",
   ),
   extend: db.prepare<Values>(`UPDATE event SET leased_until = ? WHERE ${RUNNING}`),
-  endDone: db.prepare<Values>(stop("state = 'done', error = NULL, done_at = ?")),
-  endSkipped: new TextStatement<Values>(
-    db,
-    stop("state = 'done', error = NULL, reason = ?, done_at = ?"),
-  ),
-  endDead: new TextStatement<Values>(db, stop("state = 'dead', error = ?, done_at = ?")),
+  done: db.prepare<Values>(stop("state = 'done', error = NULL, done_at = ?")),
+  end: new TextStatement<Values>(db, stop("state = ?, error = ?, reason = ?, done_at = ?")),
   stop: new TextStatement<Values>(db, stop("error = coalesce(?, error)")),
-  heal: db.prepare<Values>(
-    `INSERT INTO lane (key, ready_at)
-     SELECT DISTINCT lane, ? FROM event
-     WHERE state = 'pending' AND lane NOT IN (SELECT value FROM json_each(?))
-     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at WHERE lane.ready_at IS NULL`,
-  ),
 });
 
 export interface LaneLeasesOptions {
+  readonly lanes: Lanes;
   readonly history: History;
   readonly effects: EffectWriter;
   readonly clock: Clock;
 }
 
 /**
- * Leases lanes with their first events, and ends the leases when runs end. Every method that changes anything must be
- * called inside a transaction. The row of a running event names its run, so that the next start can count a crash.
+ * Leases lanes with their first events, and ends the leases when runs end. Every method must be called inside a
+ * transaction. The row of a running event names its run, so that the next start can count a crash.
  */
 export class LaneLeases implements TransactionMemory {
-  readonly #history: History;
-  readonly #effects: EffectWriter;
-  readonly #clock: Clock;
-  readonly #sql: ReturnType<typeof statementsOf>;
+  readonly #options: LaneLeasesOptions;
+  readonly #lanes: Lanes;
+  readonly #sql: ReturnType<typeof statementsIn>;
   readonly #fences: Fences;
-  readonly #memory: LaneMemory;
-  readonly #ready: ReadyLanes;
-  readonly #demands = new Demands();
-  /** Demands that new events of this transaction have filled. */
-  #fresh: (readonly [Lane, Demand])[] = [];
-  /** The last suspect that was allowed to run. */
-  #runningSuspect: Claim | undefined;
+  /** Slots to fill in this transaction. Waiting lanes fill them first, and new events fill the rest. */
+  #demands: Demand[] = [];
 
-  constructor(db: Database, { history, effects, clock }: LaneLeasesOptions) {
-    this.#history = history;
-    this.#effects = effects;
-    this.#clock = clock;
-    this.#sql = statementsOf(db);
+  constructor(db: Database, options: LaneLeasesOptions) {
+    this.#options = options;
+    this.#lanes = options.lanes;
+    this.#sql = statementsIn(db);
     this.#fences = new Fences(db);
-    this.#memory = new LaneMemory(db);
-    this.#ready = new ReadyLanes(db, this.#memory);
+  }
+
+  begin(): void {
+    this.#demands = [];
+    this.#lanes.restore(this.#options.clock.now());
+  }
+
+  undone(): void {
+    this.#lanes.discard();
+    this.#fences.undone();
   }
 
   /** Claims up to `limit` lanes. The list is complete at the end of the transaction. */
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): readonly Claim[] {
-    const left = rooms && new RoomsLeft(rooms);
-    return this.#demands.add(new Demand(limit, now + leaseMs, { rooms: left })).claims;
+    const demand = new Demand(limit, now + leaseMs, undefined, rooms);
+    this.#demands.push(demand);
+    return demand.claims;
   }
 
-  /** Fills the free slots with lanes that wait, longest first. New events fill the rest. */
+  /** Fills the free slots with lanes that wait, longest first. */
   serve(): void {
-    if (this.#demands.isEmpty) return;
-    const now = this.#clock.now();
-    // In key order, because the order decides which suspect runs first.
-    const leased = this.#ready.takeSlots(this.#demands, now).map((ready) => {
-      return [this.#lease(ready, now), ready.demand] as const;
-    });
-    // By now every claimed lane is leased, so a suspect with an expired lease does not block another suspect.
-    for (const [claim, demand] of leased) {
-      if (claim === undefined) demand.left += 1;
-      else if (this.#mustWait(claim)) this.#putOff(claim, now + SUSPECT_WAIT_MS);
-      else demand.claims.push(claim);
+    if (this.#demands.length === 0) return;
+    const now = this.#options.clock.now();
+    for (const { lane, head, demand } of this.#choose(now)) {
+      if (head.crashes >= SUSPECT_CRASHES && this.#isSuspectRunning()) {
+        this.#lanes.postpone(lane, now + SUSPECT_WAIT_MS);
+        continue;
+      }
+      const claim = this.#begin(lane, head, demand.until, now);
+      if (claim !== undefined) demand.claims.push(claim);
+      else demand.freeSlot(head.type);
     }
   }
 
   /** Returns a free slot for a new event, or `undefined` if the event must wait. */
-  demandFor({ type, lane: key, unusable }: NewEvent): Demand | undefined {
-    if (this.#demands.isEmpty || unusable !== undefined) return undefined;
-    const demand = this.#demands.find(type);
-    if (demand === undefined) return undefined;
-    const lane = this.#memory.find(key);
-    const isIdle = lane?.claim === undefined && lane?.waitingSince === undefined;
-    return lane !== undefined && isIdle ? demand : undefined;
+  demandFor({ type, lane, unusable }: NewEvent): Demand | undefined {
+    if (unusable !== undefined) return undefined;
+    const demand = this.#demands.find((demand) => demand.fits(type));
+    return demand && this.#lanes.find(lane).readyAt === undefined ? demand : undefined;
   }
 
   nextFence(): number {
@@ -146,31 +122,30 @@ export class LaneLeases implements TransactionMemory {
   }
 
   /** Adds a new event to its lane. With a demand, the event is stored as running, with `fence`. */
-  add(arrival: NewArrival, demand: Demand | undefined, fence: number): void {
-    const lane = this.#memory.find(arrival.event.lane);
-    // A lane that waits in the file will find the event there.
-    if (lane === undefined) return;
+  add(key: string, event: PlacedRow, demand: Demand | undefined, fence: number): void {
+    const lane = this.#lanes.find(key);
     if (demand !== undefined) {
-      takeSlot(demand, arrival.event.type);
-      demand.claims.push(this.#leaseNew(lane, arrival, demand, fence));
-    } else if (lane.claim !== undefined) {
-      if (arrival.event.ord < lane.claim.ord) this.#swapIfFresh(lane, lane.claim, arrival);
-      this.#memory.addEvent(lane);
-    } else if (lane.waitingSince !== undefined) this.#memory.addEvent(lane);
-    else this.#memory.wait(lane, arrival.at, arrival);
+      const claim = new PlacedClaim(lane, fence, event);
+      this.#lanes.lease(lane, claim, demand.until, false);
+      demand.takeSlot(event.type);
+      demand.claims.push(claim);
+      return;
+    }
+    if (lane.claim !== undefined && event.ord < lane.claim.ord) {
+      this.#swapIfNew(lane, lane.claim, event);
+    }
+    this.#lanes.addEvent(lane, event.received_at, event);
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
     const until = now + leaseMs;
     return claims.filter((claim) => {
-      const lane = this.#laneOf(claim);
-      if (lane?.claim === undefined) return false;
-      if (this.#sql.extend.run(until, lane.claim.seq, claim.fence).changes === 0) {
-        this.#letGo(claim, now);
-        return false;
-      }
-      this.#memory.extend(lane, until);
-      return true;
+      const lane = this.#lanes.leasedBy(claim);
+      if (lane === undefined) return false;
+      const isRunning = this.#sql.extend.run(until, lane.claim.seq, claim.fence).changes > 0;
+      if (isRunning) lane.readyAt = until;
+      else this.#letGo(claim, now);
+      return isRunning;
     });
   }
 
@@ -183,210 +158,159 @@ export class LaneLeases implements TransactionMemory {
 
   /**
    * Ends the event and continues with the lane's next event. With `leaseMs`, continues with another lane if this lane
-   * is empty. Its event must have the same type, because the caller has a free slot for this type only.
+   * is empty. Its event must have the same type, because the caller has a free slot for this type only. Returns the
+   * next claim, in a list that is complete at the end of the transaction.
    */
   advance(
     claim: Claim,
     now: number,
     how: Omit<HowEnded, "error">,
     leaseMs?: number,
-  ): Advance | "conflict" {
+  ): readonly Claim[] | "lost" | "conflict" {
     const ending = this.#end(claim, now, how);
     if (ending === "conflict") return ending;
-    const held = ending === "ended";
-    const following = held ? this.#goOn(claim, now) : undefined;
-    if (following !== undefined) return new LaneAdvance(held, [following]);
+    const following = ending === "ended" ? this.#goOn(claim, now) : undefined;
+    if (following !== undefined) return [following];
     this.#letGo(claim, now);
-    if (!held || leaseMs === undefined) return new LaneAdvance(held);
-    const demand = this.#demands.add(new Demand(1, now + leaseMs, { type: claim.type }));
-    return new LaneAdvance(held, demand.claims);
+    if (ending === "lost") return ending;
+    if (leaseMs === undefined) return [];
+    const demand = new Demand(1, now + leaseMs, claim.type);
+    this.#demands.push(demand);
+    return demand.claims;
   }
 
-  retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
-    if (!this.#stop(claim, now, 1, error)) return false;
-    this.#close(claim, now + delayMs);
-    this.#history.add(claim, "failed", error, now);
-    return true;
-  }
-
-  release(claim: Claim, now: number, delayMs: number, error?: string): boolean {
-    if (!this.#stop(claim, now, 0, null)) return false;
-    this.#close(claim, now + delayMs);
-    if (error !== undefined) this.#history.add(claim, "released", error, now);
-    return true;
-  }
-
-  /** Returns when a lane can be claimed, in ms since 1970. `undefined` if every lane is idle. */
-  nextReadyAt(): number | undefined {
-    return this.#ready.nextAt();
-  }
-
-  heal(now: number): number {
-    const leased = [...this.#memory.leased].map(({ key }) => key);
-    return this.#sql.heal.run(now, packList(leased)).changes;
-  }
-
-  /** Writes the rows of up to `limit` lanes that are only in memory. */
-  write(limit: number, now: number): void {
-    this.#memory.write(limit, now);
-  }
-
-  /** Moves all lanes but the leased ones into the file, because other statements are about to use the rows. */
-  writeAll(now: number): void {
-    this.#memory.writeAll(now);
-  }
-
-  committed(): void {
-    this.#memory.committed();
-    this.#forgetTransaction();
-  }
-
-  undone(): void {
-    this.#memory.undone();
-    this.#fences.undone();
-    this.#ready.undone();
-    this.#forgetTransaction();
-  }
-
-  #forgetTransaction(): void {
-    this.#demands.clear();
-    this.#fresh = [];
-  }
-
-  /** Returns `undefined` if another process has discarded the event in the meantime. */
-  #lease({ key, from, head, arrival, demand }: ReadyLane, now: number): PlacedClaim | undefined {
-    const lane = "done_ord" in from ? this.#memory.takeFromFile(key, from) : from;
-    const lapsed = lane.claim;
-    const crashes = lapsed === undefined ? 0 : this.#countLapsed(lapsed, head, now);
-    if (crashes === 0) return this.#begin(lane, head, demand.until, now, arrival);
-    const counted = { attempts: head.attempts + 1, crashes: head.crashes + 1 };
-    return this.#begin(lane, { ...head, ...counted }, demand.until, now);
-  }
-
-  /** Leases the lane for one of its events. With an arrival, it is the only one. */
-  #begin(
-    lane: Lane,
-    head: PlacedRow,
-    until: number,
+  /** Ends the run without an outcome, and closes the lane for a time. A run that failed counts as an attempt. */
+  postpone(
+    claim: Claim,
     now: number,
-    arrival?: NewArrival,
-  ): PlacedClaim | undefined {
+    delayMs: number,
+    outcome: "failed" | "released",
+    error?: string,
+  ): boolean {
+    const lane = this.#lanes.leasedBy(claim);
+    if (lane === undefined) return false;
+    const [shown, attempts] = outcome === "failed" ? [error ?? null, 1] : [null, 0];
+    if (this.#sql.stop.run(shown, attempts, lane.claim.seq, claim.fence) === 0) {
+      this.#letGo(claim, now);
+      return false;
+    }
+    this.#lanes.postpone(lane, now + delayMs);
+    if (error !== undefined) this.#options.history.add(claim, outcome, error, now);
+    return true;
+  }
+
+  /** Takes slots for lanes, longest waiting first. Returns them in key order, which decides which suspect runs first. */
+  #choose(now: number): readonly Chosen[] {
+    const chosen = new Map<string, Chosen>();
+    const full = fullTypes(this.#demands);
+    const slots = this.#demands.reduce((sum, { left }) => sum + left, 0);
+    for (const limit of [slots, slots + MORE_LANES]) {
+      const lanes = this.#lanes.ready(limit, full, now);
+      for (const lane of lanes) {
+        if (chosen.size === slots) break;
+        if (!chosen.has(lane.key)) this.#chooseIfFits(lane, chosen, now);
+      }
+      if (chosen.size === slots || lanes.length < limit) break;
+    }
+    return [...chosen.values()].sort((a, b) => (a.lane.key < b.lane.key ? -1 : 1));
+  }
+
+  #chooseIfFits(lane: Lane, chosen: Map<string, Chosen>, now: number): void {
+    const head = lane.arrival ?? this.#sql.head.get(lane.key);
+    if (head === undefined) {
+      this.#lanes.release(lane);
+      return;
+    }
+    // Only a claim decides whether a suspect may run, so a demand of one type does not take what may become a suspect.
+    const maySuspect = head.crashes + 1 >= SUSPECT_CRASHES;
+    const demand = this.#demands.find((demand) => {
+      return demand.fits(head.type) && (demand.type === undefined || !maySuspect);
+    });
+    if (demand === undefined) return;
+    demand.takeSlot(head.type);
+    chosen.set(lane.key, { lane, head: this.#endExpired(lane, head, now), demand });
+  }
+
+  /** Ends an expired lease, and counts its run. Returns the first event with its number of runs. */
+  #endExpired(lane: Lane, head: PlacedRow, now: number): PlacedRow {
+    const { claim } = lane;
+    if (claim === undefined) return head;
+    this.#lanes.release(lane);
+    const { fence, seq } = claim;
+    if (seq !== head.seq) {
+      this.#sql.stop.run(null, 1, seq, fence);
+      return head;
+    }
+    const [attempts, crashes] = [head.attempts + 1, head.crashes + 1];
+    this.#options.history.addCrash({ id: head.id, fence, attempt: attempts }, now);
+    return { ...head, attempts, crashes };
+  }
+
+  /** Suspects run one at a time, so that the event that crashes the process becomes a dead letter alone. */
+  #isSuspectRunning(): boolean {
+    return [...this.#lanes.leased].some(({ claim }) => (claim?.crashes ?? 0) >= SUSPECT_CRASHES);
+  }
+
+  /** Leases the lane for its first event. Returns `undefined` if another process has discarded the event. */
+  #begin(lane: Lane, head: PlacedRow, until: number, now: number): PlacedClaim | undefined {
     const fence = this.#fences.next();
     if (this.#sql.begin.run(fence, until, now, head.seq).changes === 0) {
-      this.#memory.release(lane);
+      this.#lanes.release(lane);
       return undefined;
     }
-    const claim = new PlacedClaim(lane, fence, head, arrival?.event.event);
-    this.#hold(lane, claim, until, arrival === undefined);
+    const claim = new PlacedClaim(lane, fence, head);
+    this.#lanes.lease(lane, claim, until, head !== lane.arrival);
     return claim;
   }
 
-  #leaseNew(lane: Lane, arrival: NewArrival, demand: Demand, fence: number): PlacedClaim {
-    const claim = new PlacedClaim(lane, fence, rowOf(arrival), arrival.event.event);
-    this.#hold(lane, claim, demand.until, false);
-    this.#fresh.push([lane, demand]);
-    return claim;
-  }
-
-  #hold(lane: Lane, claim: PlacedClaim, until: number, hasMore: boolean): void {
-    this.#memory.lease(lane, claim, until, hasMore);
-    this.#ready.noteLease(until);
-  }
-
-  /** Lets an event take the slot of a later one in its lane, if both arrive in this transaction. */
-  #swapIfFresh(lane: Lane, later: PlacedClaim, arrival: NewArrival): void {
-    const [, demand] = this.#fresh.find(([one]) => one === lane) ?? [];
+  /** Lets a new event take the slot of a later one in its lane, if the later one was claimed in this transaction. */
+  #swapIfNew(lane: Lane, later: PlacedClaim, event: PlacedRow): void {
+    const demand = this.#demands.find(({ claims }) => claims.includes(later));
     if (demand === undefined) return;
+    demand.freeSlot(later.type);
+    const fits = demand.fits(event.type);
+    demand.takeSlot(fits ? event.type : later.type);
+    if (!fits) return;
     this.#sql.stop.run(null, 0, later.seq, later.fence);
-    const fence = this.#fences.next();
-    this.#sql.begin.run(fence, demand.until, arrival.at, arrival.seq);
-    const nth = demand.claims.indexOf(later);
-    demand.claims[nth] = this.#leaseNew(lane, arrival, demand, fence);
+    const claim = this.#begin(lane, event, demand.until, event.received_at);
+    if (claim !== undefined) demand.claims.splice(demand.claims.indexOf(later), 1, claim);
   }
 
   /** Continues with the lane's next event. `undefined` if there is none or the lease has expired. */
   #goOn(claim: Claim, now: number): PlacedClaim | undefined {
-    const lane = this.#laneOf(claim);
-    if (lane === undefined || !lane.hasMore || lane.leasedUntil <= now) return undefined;
-    const head = this.#ready.head(lane.key);
+    const lane = this.#lanes.leasedBy(claim);
+    if (lane === undefined || !lane.hasMore || lane.readyAt <= now) return undefined;
+    const head = this.#sql.head.get(lane.key);
     // Leave a suspect to the lane's next claim, which decides whether it may run.
     if (head === undefined || head.crashes >= SUSPECT_CRASHES) return undefined;
-    return this.#begin(lane, head, lane.leasedUntil, now);
+    return this.#begin(lane, head, lane.readyAt, now);
   }
 
   #end(claim: Claim, now: number, { error, effects, skipped }: HowEnded): Ending {
-    const lane = this.#laneOf(claim);
-    if (lane?.claim === undefined) return "lost";
+    const lane = this.#lanes.leasedBy(claim);
+    if (lane === undefined) return "lost";
     const { seq, fence } = lane.claim;
     if (effects !== undefined) {
       if (this.#sql.isRunning.get(seq, fence) === undefined) return "lost";
-      if (!this.#effects.write(effects, claim, now)) return "conflict";
+      if (!this.#options.effects.write(effects, claim, now)) return "conflict";
     }
+    const state = error === undefined ? "done" : "dead";
     const changes =
-      error !== undefined
-        ? this.#sql.endDead.run(error, now, 1, seq, fence)
-        : skipped === undefined
-          ? this.#sql.endDone.run(now, 1, seq, fence).changes
-          : this.#sql.endSkipped.run(skipped, now, 1, seq, fence);
+      error === undefined && skipped === undefined
+        ? this.#sql.done.run(now, 1, seq, fence).changes
+        : this.#sql.end.run(state, error ?? null, skipped ?? null, now, 1, seq, fence);
     if (changes === 0) return "lost";
-    this.#memory.noteEnd(lane, lane.claim, now);
-    if (error !== undefined) this.#history.add(claim, "dead", error, now);
+    this.#lanes.noteEnd(lane, lane.claim, now);
+    if (error !== undefined) this.#options.history.add(claim, "dead", error, now);
     return "ended";
-  }
-
-  /** Ends the run without an outcome. Returns false if the lease was lost. */
-  #stop(claim: Claim, now: number, attempts: 0 | 1, error: string | null): boolean {
-    const seq = this.#laneOf(claim)?.claim?.seq;
-    if (seq === undefined) return false;
-    if (this.#sql.stop.run(error, attempts, seq, claim.fence) > 0) return true;
-    this.#letGo(claim, now);
-    return false;
   }
 
   /** Ends the lease. A lane with more events goes behind the others. */
   #letGo(claim: Claim, now: number): void {
-    const lane = this.#laneOf(claim);
+    const lane = this.#lanes.leasedBy(claim);
     if (lane === undefined) return;
-    if (lane.hasMore && this.#sql.hasPending.get(lane.key)) this.#memory.wait(lane, now);
-    else this.#memory.release(lane);
-  }
-
-  /** Ends the lease, and keeps the lane closed until a time. */
-  #close(claim: Claim, until: number): void {
-    const lane = this.#laneOf(claim);
-    if (lane !== undefined) this.#memory.postpone(lane, until);
-  }
-
-  #putOff(claim: PlacedClaim, until: number): void {
-    this.#sql.stop.run(null, 0, claim.seq, claim.fence);
-    this.#close(claim, until);
-  }
-
-  /** Counts a run whose lease has expired. Returns 1 if it was a run of the lane's first event. */
-  #countLapsed({ seq, id, fence }: PlacedClaim, head: PlacedRow, now: number): 0 | 1 {
-    if (seq === head.seq) {
-      this.#history.addCrash({ id, fence, attempt: head.attempts + 1 }, now);
-      return 1;
-    }
-    this.#sql.stop.run(null, 1, seq, fence);
-    return 0;
-  }
-
-  /**
-   * Returns whether a suspect must wait. Suspects run one at a time, so that the event that crashes the process becomes
-   * a dead letter alone.
-   */
-  #mustWait(claim: Claim): boolean {
-    if (claim.crashes < SUSPECT_CRASHES) return false;
-    const running = this.#runningSuspect;
-    if (running !== undefined && this.#laneOf(running) !== undefined) return true;
-    this.#runningSuspect = claim;
-    return false;
-  }
-
-  /** Returns a claim's lane, or `undefined` if the claim has lost its lease. */
-  #laneOf({ lane: key, fence }: Claim): Lane | undefined {
-    const lane = this.#memory.get(key);
-    return lane?.claim?.fence === fence ? lane : undefined;
+    const waits = lane.hasMore && this.#sql.head.get(lane.key) !== undefined;
+    this.#lanes.release(lane);
+    if (waits) this.#lanes.addEvent(lane, now);
   }
 }

@@ -24,6 +24,7 @@ import { type CommitDisk, GroupCommit, PHASES, type WriteOptions } from "./group
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
 import { LaneLeases } from "./lane-leases.ts";
+import { Lanes } from "./lanes.ts";
 import { type DiskFile, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { OtherWriters, SqliteStore } from "./store.ts";
@@ -62,7 +63,8 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
-  readonly #lanes: LaneLeases;
+  readonly #lanes: Lanes;
+  readonly #leases: LaneLeases;
   readonly #effects: EffectWriter;
   readonly #timers: Timers;
   /** Absent for an in-memory inbox. */
@@ -86,16 +88,17 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const { db, disk } = file;
     const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
-    const lanes = new LaneLeases(db, { history, effects, clock });
+    const lanes = new Lanes(db, history);
+    const leases = new LaneLeases(db, { lanes, history, effects, clock });
     // From here on, the group commit syncs.
     if (disk !== undefined) db.pragma("synchronous = NORMAL");
     const group = new GroupCommit(db, {
-      memory: lanes,
+      memory: leases,
       disk: disk && commitDisk(disk),
       bot: options.bot,
       onSyncFailed: () => ifReadable(this.#recount),
     });
-    const intake = new Intake(db, group, lanes, clock);
+    const intake = new Intake(db, { group, lanes, leases, clock });
     const store = new SqliteStore({
       db,
       now: () => clock.now(),
@@ -112,6 +115,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#effects = effects;
     this.#timers = new Timers(db);
     this.#lanes = lanes;
+    this.#leases = leases;
     this.#disk = disk && makeGuard(disk.path, options, clock);
     this.#rescue = disk && new FileRescue({ db, ...disk, bot: options.bot });
     this.capabilities = { guardsDisk: this.#disk !== undefined };
@@ -142,7 +146,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
-    const work = (now: number) => this.#lanes.claim(limit, leaseMs, now, rooms);
+    const work = (now: number) => this.#leases.claim(limit, leaseMs, now, rooms);
     return this.#intake.write(work, CLAIM);
   }
 
@@ -150,7 +154,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   stopClaiming(): void {}
 
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
-    return this.#intake.write((now) => this.#lanes.extend(claims, leaseMs, now), OUTCOME);
+    return this.#intake.write((now) => this.#leases.extend(claims, leaseMs, now), OUTCOME);
   }
 
   advance(
@@ -160,22 +164,23 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     skipped?: SkipReason,
   ): Promise<Advance> {
     return this.#intake.writeThen(
-      (now) => this.#lanes.advance(claim, now, { effects, skipped }, leaseMs),
-      (advance) => {
-        if (advance === "conflict") throw stateConflict();
-        if (advance.held) this.#countEnded(effects);
-        return advance;
+      (now) => this.#leases.advance(claim, now, { effects, skipped }, leaseMs),
+      (claims) => {
+        if (claims === "conflict") throw stateConflict();
+        if (claims === "lost") return { held: false };
+        this.#countEnded(effects);
+        return { held: true, next: claims[0] };
       },
       OUTCOME,
     );
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#intake.write((now) => this.#lanes.retry(claim, now, delayMs, error), OUTCOME);
+    return this.#postpone(claim, delayMs, "failed", error);
   }
 
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    return this.#intake.write((now) => this.#lanes.release(claim, now, delayMs, error), OUTCOME);
+    return this.#postpone(claim, delayMs, "released", error);
   }
 
   async states(keys: readonly string[]): Promise<readonly StoredState[]> {
@@ -240,7 +245,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   protected end(claim: Claim, how: HowEnded): Promise<boolean> {
     return this.#intake.writeThen(
-      (now) => this.#lanes.end(claim, now, how),
+      (now) => this.#leases.end(claim, now, how),
       (ending) => {
         if (ending === "conflict") throw stateConflict();
         if (ending === "ended") this.#countEnded(how.effects);
@@ -248,6 +253,16 @@ export class SqliteInbox extends SqlInbox implements Inbox {
       },
       OUTCOME,
     );
+  }
+
+  #postpone(
+    claim: Claim,
+    delayMs: number,
+    outcome: "failed" | "released",
+    error: string | undefined,
+  ): Promise<boolean> {
+    const work = (now: number) => this.#leases.postpone(claim, now, delayMs, outcome, error);
+    return this.#intake.write(work, OUTCOME);
   }
 
   #tickLater(): void {

@@ -214,7 +214,7 @@ describe("a kill", () => {
     await clock.advance(SECOND, () => Promise.resolve());
     await refused;
     await written();
-    expect(laneRows()).toBe(500);
+    expect(laneRows()).toBe(600);
     expect(await lateIn(killed("left.db"), lanes)).toBe(600);
   });
 });
