@@ -11,8 +11,9 @@ export function dependenciesPage(
 ## Bundled packages
 
 Code that runs in a bot's process in production is installed, even where bundling would take less space. Updates and
-\`npm audit\` then reach it: ${sizesOf(tree, ["zod"])}, and ${sizesOf(tree, ["prom-client", "tdigest", "bintrees", "@opentelemetry/api"])}.
-\`service-bot\` contains the code of the other packages:
+\`npm audit\` then reach it: ${sizesOf(tree, ["prom-client", "tdigest", "bintrees", "@opentelemetry/api"])}, and
+${sizesOf(tree, ["zod"])}, which a bot loads only if its own code imports it. \`service-bot\` contains the code of the
+other packages:
 
 | | packages | kB bundled | kB if installed | reason |
 |---|---|---:|---:|---|

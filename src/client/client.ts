@@ -1,5 +1,5 @@
-import type * as z from "zod";
 import { copyFields, readOptions } from "../core/option-checks.ts";
+import type { Shape } from "../core/shapes.ts";
 import {
   CALL_OPTIONS,
   EVENTS_OPTIONS,
@@ -37,8 +37,8 @@ import {
   type SentMessage,
   type SentPost,
   searchHit,
-  sentMessageSchema,
-  sentPostSchema,
+  sentMessageShape,
+  sentPostShape,
   type Upload,
 } from "./resources.ts";
 
@@ -80,7 +80,7 @@ class Dms {
     options: CallOptions = {},
   ): Promise<SentMessage> {
     const target = { id: conversationId, options };
-    const sent = await write(this.#http, MESSAGES, sentMessageSchema, outgoing, target);
+    const sent = await write(this.#http, MESSAGES, sentMessageShape, outgoing, target);
     return sent.conversationId === "" ? { ...sent, conversationId } : sent;
   }
 }
@@ -112,7 +112,7 @@ class Posts {
    * @throws {AccessError} AGENT_SCOPE_MISSING
    */
   async create(outgoing: OutgoingMessage, options: CallOptions = {}): Promise<SentPost> {
-    return await write(this.#http, "/posts", sentPostSchema, outgoing, { options });
+    return await write(this.#http, "/posts", sentPostShape, outgoing, { options });
   }
 
   /** Lists the comments on a post. Their order is not documented. Scope: `read`. */
@@ -126,7 +126,7 @@ class Posts {
     outgoing: OutgoingMessage,
     options: CallOptions = {},
   ): Promise<SentComment> {
-    return await write(this.#http, COMMENTS, sentPostSchema, outgoing, { id: postId, options });
+    return await write(this.#http, COMMENTS, sentPostShape, outgoing, { id: postId, options });
   }
 }
 
@@ -312,7 +312,7 @@ interface Target {
 async function read<T>(
   http: Http,
   template: string,
-  answer: z.ZodType<T>,
+  answer: Shape<T>,
   id: string | undefined,
   options: CallOptions,
 ): Promise<T> {
@@ -331,7 +331,7 @@ async function read<T>(
 async function write<T>(
   http: Http,
   template: string,
-  answer: z.ZodType<T>,
+  answer: Shape<T>,
   outgoing: OutgoingMessage,
   { id, options }: Target,
 ): Promise<T> {

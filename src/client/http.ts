@@ -1,8 +1,8 @@
-import type * as z from "zod";
 import { addressProblem, isLoopback, normalizeAddress, tokenProblem } from "../core/addresses.ts";
 import { type Clock, type Random, sleep, systemClock } from "../core/clock.ts";
 import { ANYTHING, CLOCK, COUNT, FUNCTION, numberIn, TIME_LIMIT } from "../core/kinds.ts";
 import { inspectOptions, type OptionTable, refuseProblems } from "../core/option-checks.ts";
+import type { Shape } from "../core/shapes.ts";
 import { aboutEvent, headerOfEvent } from "../core/trace.ts";
 import { type ErrorCode, isError, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
@@ -128,7 +128,7 @@ export class Http {
    * Sends a request and checks its response.
    *
    * @param template path below `/api/v1`, with the id as `{id}`
-   * @param answer schema of the response
+   * @param answer shape of the response
    * @throws {ApiError} with the platform's code, API_ERROR or API_REDIRECT
    * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN, API_BUDGET_SPENT
    * @throws {ServiceBotError} API_INVALID_RESPONSE, INVALID_ID, INVALID_OPTION
@@ -137,7 +137,7 @@ export class Http {
   async request<T>(
     method: Method,
     template: string,
-    answer: z.ZodType<T>,
+    answer: Shape<T>,
     options: RequestOptions = {},
   ): Promise<Answer<T>> {
     const { signal } = options;

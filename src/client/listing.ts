@@ -1,5 +1,5 @@
-import type * as z from "zod";
 import { inspectOptions, refuseProblems } from "../core/option-checks.ts";
+import type { Shape } from "../core/shapes.ts";
 import { ServiceBotError } from "../errors.ts";
 import { PAGE_OPTIONS } from "./arguments.ts";
 import type { Http } from "./http.ts";
@@ -112,7 +112,7 @@ export async function* readPages<T>(read: ReadPage<T>, max: number): AsyncGenera
 export function list<T>(
   http: Http,
   template: string,
-  page: z.ZodType<Page<T>>,
+  page: Shape<Page<T>>,
   options: PageOptions,
   { id, query }: Pick<RequestOptions, "id" | "query"> = {},
 ): Listing<T> {

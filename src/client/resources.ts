@@ -1,25 +1,38 @@
-import * as z from "zod";
+import {
+  anything,
+  arrayOf,
+  boolean,
+  changed,
+  isRecord,
+  lenient,
+  nullable,
+  number,
+  openObject,
+  optional,
+  readShape,
+  type Shape,
+  string,
+} from "../core/shapes.ts";
 import { ServiceBotError } from "../errors.ts";
 
 /**
- * Types from section 2 of the platform document, each with the schema for its responses. Objects may have more fields
+ * Types from section 2 of the platform document, each with the shape of its responses. Objects may have more fields
  * than declared, because the platform adds fields without a new version (section 9).
  */
 
 /** Id as a string, even if the platform sends an integer. The number must be exact. */
-const id: z.ZodType<string> = z.preprocess(
-  (value) => (Number.isSafeInteger(value) ? String(value) : value),
-  z.string(),
+const id: Shape<string> = changed(string, (value) =>
+  Number.isSafeInteger(value) ? String(value) : value,
 );
-const text = z.string();
 /** Documented text that handlers do not depend on. Empty if the platform sends null or nothing. */
-const words: z.ZodType<string> = z.preprocess((value) => value ?? "", z.string());
-const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
-  z.preprocess((value) => value ?? undefined, schema.optional());
-/** Undocumented field. Omitted if its type is unexpected, so that it cannot break a bot. */
-const perhaps = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
-  orUndefined(schema).catch(undefined);
-const perhapsId = perhaps(id);
+const words: Shape<string> = changed(string, (value) => value ?? "");
+/** The platform may send null for a field that is missing. */
+const orUndefined = <T>(shape: Shape<T>): Shape<T | undefined> =>
+  changed(optional(shape), (value) => value ?? undefined);
+const orNull = <T>(shape: Shape<T>): Shape<T | null> =>
+  changed(nullable(shape), (value) => value ?? null);
+/** An undocumented field is left out if its type is unexpected, so that it cannot break a bot. */
+const perhapsId = lenient(id);
 
 /** An image in a direct message, post or comment. Only images in posts and comments have a `thumbUrl`. */
 export interface Image {
@@ -33,13 +46,13 @@ export interface Image {
   readonly height?: number | undefined;
 }
 
-const image: z.ZodType<Image> = z.looseObject({
-  url: text,
-  thumbUrl: z.string().nullish(),
-  width: perhaps(z.number()),
-  height: perhaps(z.number()),
+const image: Shape<Image> = openObject({
+  url: string,
+  thumbUrl: optional(nullable(string)),
+  width: lenient(number),
+  height: lenient(number),
 });
-const images: z.ZodType<Image[]> = z.preprocess((value) => value ?? [], z.array(image));
+const images: Shape<readonly Image[]> = changed(arrayOf(image), (value) => value ?? []);
 
 /** A message in a conversation. */
 export interface Message {
@@ -61,14 +74,14 @@ export interface Message {
   readonly images: readonly Image[];
 }
 
-export const message: z.ZodType<Message> = z.looseObject({
+export const message: Shape<Message> = openObject({
   id,
-  conversationId: z.preprocess((value) => value ?? "", id),
-  fromBot: z.boolean(),
+  conversationId: changed(id, (value) => value ?? ""),
+  fromBot: boolean,
   authorUsername: words,
   text: words,
   createdAt: words,
-  replyToId: id.nullable().default(null),
+  replyToId: orNull(id),
   images,
 });
 
@@ -97,13 +110,13 @@ export interface Post {
 /** A comment. It has the same fields as a post. */
 export interface Comment extends Post {}
 
-export const post: z.ZodType<Post> = z.looseObject({
+export const post: Shape<Post> = openObject({
   id,
-  type: orUndefined(text),
+  type: orUndefined(string),
   text: words,
   images,
-  createdAt: perhaps(text),
-  author: perhaps(z.looseObject({ username: text })),
+  createdAt: lenient(string),
+  author: lenient(openObject({ username: string })),
 });
 
 /** Response to a new direct message. */
@@ -116,9 +129,9 @@ export interface SentMessage {
   readonly createdAt: string;
 }
 
-export const sentMessageSchema: z.ZodType<SentMessage> = z.looseObject({
+export const sentMessageShape: Shape<SentMessage> = openObject({
   id,
-  conversationId: z.preprocess((value) => value ?? "", id),
+  conversationId: changed(id, (value) => value ?? ""),
   createdAt: words,
 });
 
@@ -136,9 +149,9 @@ export interface SentComment extends SentPost {}
 export type Sent = SentMessage | SentComment;
 
 /** Accepts any response, because section 4 of the platform document does not show one. */
-export const sentPostSchema: z.ZodType<SentPost> = z
-  .looseObject({ id: perhapsId })
-  .catch({ id: undefined });
+export const sentPostShape: Shape<SentPost> = changed(openObject({ id: perhapsId }), (value) =>
+  isRecord(value) ? value : {},
+);
 
 /**
  * An uploaded image. The platform deletes it after an hour unless it is attached (section 3 of the platform document).
@@ -158,13 +171,13 @@ export interface Upload {
   readonly bytes?: number | undefined;
 }
 
-export const upload: z.ZodType<Upload> = z.looseObject({
-  key: text,
+export const upload: Shape<Upload> = openObject({
+  key: string,
   url: words,
-  thumbUrl: z.string().nullish(),
-  width: perhaps(z.number()),
-  height: perhaps(z.number()),
-  bytes: perhaps(z.number()),
+  thumbUrl: optional(nullable(string)),
+  width: lenient(number),
+  height: lenient(number),
+  bytes: lenient(number),
 });
 
 /** An account. Its fields are not documented. Any of them may be absent, and there may be others. */
@@ -182,12 +195,12 @@ export interface Profile {
   readonly [field: string]: unknown;
 }
 
-export const profile: z.ZodType<Profile> = z.looseObject({
+export const profile: Shape<Profile> = openObject({
   id: perhapsId,
-  username: perhaps(text),
-  name: perhaps(text),
-  avatarUrl: z.string().nullish().catch(undefined),
-  isBot: perhaps(z.boolean()),
+  username: lenient(string),
+  name: lenient(string),
+  avatarUrl: lenient(nullable(string)),
+  isBot: lenient(boolean),
 });
 
 /** A search result. Its fields are not documented. `type` may distinguish a post from an account. */
@@ -199,9 +212,9 @@ export interface SearchHit {
   readonly [field: string]: unknown;
 }
 
-export const searchHit: z.ZodType<SearchHit> = z.looseObject({
+export const searchHit: Shape<SearchHit> = openObject({
   id: perhapsId,
-  type: perhaps(text),
+  type: lenient(string),
 });
 
 /** A conversation between the bot and one user. */
@@ -230,16 +243,16 @@ export interface Conversation {
   } | null;
 }
 
-export const conversation: z.ZodType<Conversation> = z.looseObject({
+export const conversation: Shape<Conversation> = openObject({
   id,
-  peer: z.looseObject({
-    username: text,
+  peer: openObject({
+    username: string,
     name: words,
-    avatarUrl: z.string().nullable().default(null),
-    isBot: z.preprocess((value) => value ?? false, z.boolean()),
+    avatarUrl: orNull(string),
+    isBot: changed(boolean, (value) => value ?? false),
   }),
   lastMessageAt: words,
-  lastMessage: z.looseObject({ text: words, fromBot: z.boolean() }).nullable().default(null),
+  lastMessage: orNull(openObject({ text: words, fromBot: boolean })),
 });
 
 /** One page of the event log, oldest first. */
@@ -252,8 +265,8 @@ export interface EventPage {
   readonly date: number | undefined;
 }
 
-export const eventPage: z.ZodType<Omit<EventPage, "date">> = z.looseObject({
-  events: z.array(z.unknown()),
+export const eventPage: Shape<Omit<EventPage, "date">> = openObject({
+  events: arrayOf(anything),
   cursor: id,
 });
 
@@ -266,22 +279,19 @@ export interface Page<T> {
 }
 
 /** An empty or missing cursor means the last page. In a request, an empty cursor would return the first page again. */
-const cursor = z.preprocess((value) => (value === "" ? null : value), id.nullable().default(null));
+const cursor = changed(orNull(id), (value) => (value === "" ? null : value));
 
-/** Creates the schema for a page, as the platform document shows it for conversations and messages. */
-export function documentedPageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
-  return z.looseObject({ items: z.array(item), nextCursor: cursor });
+/** Creates the shape of a page, as the platform document shows it for conversations and messages. */
+export function documentedPageOf<T>(item: Shape<T>): Shape<Page<T>> {
+  return openObject({ items: arrayOf(item), nextCursor: cursor });
 }
 
 /**
- * Creates the schema for a page from "Other read endpoints", which the platform document does not show. A bare array
+ * Creates the shape of a page from "Other read endpoints", which the platform document does not show. A bare array
  * counts as a single page.
  */
-export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
-  return z.preprocess(
-    (body) => (Array.isArray(body) ? { items: body } : body),
-    documentedPageOf(item),
-  );
+export function pageOf<T>(item: Shape<T>): Shape<Page<T>> {
+  return changed(documentedPageOf(item), (body) => (Array.isArray(body) ? { items: body } : body));
 }
 
 /** Options for every call. */
@@ -359,25 +369,25 @@ export interface OutgoingMessage {
 const MAX_ITEMS = 1_000;
 
 /** Maximum number of problems in an error message, and of characters per problem. */
-const MAX_ISSUES = 5;
+const MAX_PROBLEMS = 5;
 const MAX_CHARACTERS = 200;
 
 /**
- * Checks a response against its schema. New fields are valid. The error names a missing field by its path.
+ * Checks a response against its shape. New fields are valid. The error names a missing field by its path.
  *
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */
-export function check<T>(schema: z.ZodType<T>, body: unknown, request: string): T {
+export function check<T>(shape: Shape<T>, body: unknown, request: string): T {
   const items = itemsIn(body);
   if (items > MAX_ITEMS)
     throw invalid(request, `the page has ${items} items, but at most 50 are allowed`);
-  const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  const { issues } = result.error;
-  const shown = issues
-    .slice(0, MAX_ISSUES)
+  const result = readShape(shape, body);
+  if (result.ok) return result.value;
+  const { problems } = result;
+  const shown = problems
+    .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => `${path.join(".") || "body"}: ${message}`.slice(0, MAX_CHARACTERS));
-  const more = issues.length > MAX_ISSUES ? [`and ${issues.length - MAX_ISSUES} more`] : [];
+  const more = problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : [];
   throw invalid(request, [...shown, ...more].join("; "));
 }
 

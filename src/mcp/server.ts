@@ -76,8 +76,8 @@ const listings: ReadonlyMap<string, ListedTool> = new Map(
       name,
       title,
       description,
-      inputSchema: jsonSchema(input, "input"),
-      outputSchema: jsonSchema(output, "output"),
+      inputSchema: schemaOf(input),
+      outputSchema: { ...output.json(), type: "object" },
       annotations: {
         title,
         readOnlyHint: !writes,
@@ -91,8 +91,8 @@ const listings: ReadonlyMap<string, ListedTool> = new Map(
   ]),
 );
 
-function jsonSchema(schema: z.ZodType, io: "input" | "output"): { type: "object" } {
-  const { $schema, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+function schemaOf(input: z.ZodType): { type: "object" } {
+  const { $schema, ...json } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   return { ...json, type: "object" };
 }
 

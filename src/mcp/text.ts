@@ -10,6 +10,7 @@ import {
   type SearchHit,
 } from "../client/resources.ts";
 import { printable } from "../core/safe-text.ts";
+import { readShape } from "../core/shapes.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
@@ -48,7 +49,8 @@ export function showConversation({ id, peer, lastMessageAt, lastMessage }: Conve
 }
 
 export function postIn(hit: SearchHit): Post | undefined {
-  return post.safeParse(hit).data;
+  const result = readShape(post, hit);
+  return result.ok ? result.value : undefined;
 }
 
 export function showHit(hit: SearchHit): string {

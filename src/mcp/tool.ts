@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Client, Image } from "../client/index.ts";
 import type { Scope } from "../core/platform-contract.ts";
+import type { Shape } from "../core/shapes.ts";
 
 export interface ToolContext {
   readonly client: Client;
@@ -27,7 +28,7 @@ interface ToolFacts {
 
 interface ToolDefinition<Input, Output> extends ToolFacts {
   readonly input: z.ZodType<Input>;
-  readonly output: z.ZodType<Output>;
+  readonly output: Shape<Output>;
   run(input: Input, context: ToolContext): Promise<ToolResult<Output>>;
 }
 
@@ -35,7 +36,7 @@ export type PreparedCall = (context: ToolContext) => Promise<ToolResult<unknown>
 
 export interface Tool extends ToolFacts {
   readonly input: z.ZodType;
-  readonly output: z.ZodType;
+  readonly output: Shape<unknown>;
   prepare(given: unknown): PreparedCall | z.ZodError;
 }
 

@@ -9,10 +9,11 @@ import {
   post,
   profile,
   searchHit,
-  sentMessageSchema,
-  sentPostSchema,
+  sentMessageShape,
+  sentPostShape,
   upload,
 } from "../client/resources.ts";
+import { arrayOf, object, openObject, optional, type Shape, string } from "../core/shapes.ts";
 import { ServiceBotError } from "../errors.ts";
 import { parseEvent } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
@@ -51,17 +52,17 @@ const posts: Items<Post> = {
   images: ({ images }) => images,
 };
 
-const event: z.ZodType<Record<keyof AnyEvent, unknown>> = z.looseObject({
-  id: z.string(),
-  type: z.string(),
-  payload: z.looseObject({}),
-  createdAt: z.string(),
+const event: Shape<Record<keyof AnyEvent, unknown>> = openObject({
+  id: string,
+  type: string,
+  payload: openObject({}),
+  createdAt: string,
 });
 
-const eventPage = z.object({
-  events: z.array(event),
-  cursor: z.string(),
-  unreadable: z.array(z.string()).optional(),
+const eventPage = object({
+  events: arrayOf(event),
+  cursor: string,
+  unreadable: optional(arrayOf(string)),
 });
 
 /**
@@ -220,7 +221,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["posts:write"],
     writes: true,
     input: z.strictObject({ ...content }),
-    output: sentPostSchema,
+    output: sentPostShape,
     run: async (input, { client, signal }) =>
       toWriteResult("The post was written.", await client.posts.create(input, { signal })),
   }),
@@ -232,7 +233,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["comments:write"],
     writes: true,
     input: z.strictObject({ postId: id("the post"), ...content }),
-    output: sentPostSchema,
+    output: sentPostShape,
     run: async ({ postId, ...input }, { client, signal }) =>
       toWriteResult(
         "The comment was written.",
@@ -247,7 +248,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["dm"],
     writes: true,
     input: z.strictObject({ conversationId: id("the conversation"), ...content }),
-    output: sentMessageSchema,
+    output: sentMessageShape,
     run: async ({ conversationId, ...input }, { client, signal }) =>
       toWriteResult(
         "The message was sent.",
@@ -286,7 +287,7 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
     ...unreadable.map((reason) => `Unreadable event: ${reason}`),
     ...(cursor === "" ? [] : [`For later events, call again with since ${showWord(cursor)}.`]),
   ];
-  const value = { events, cursor, ...(unreadable.length > 0 && { unreadable }) };
+  const value = { events, cursor, unreadable: unreadable.length > 0 ? unreadable : undefined };
   return { value, text: lines.join("\n") };
 }
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { arrayOf, nullable, number, object, oneOf, readShape, string } from "../core/shapes.ts";
 import type { ErrorCode } from "../errors.ts";
 import { type Mode, type ModeState, platformTypes } from "./mode.ts";
 
@@ -36,28 +36,26 @@ export interface Snapshot {
   readonly status: PollerStatus;
 }
 
-const age = z.number().nullable();
+const age = nullable(number);
 
 /** Newer versions may add fields, which are ignored. An incompatible change gets another format number. */
-const snapshotSchema = z.object({
-  format: z.literal(1),
-  state: z.object({
-    mode: z.enum(["auditing", "polling"]),
-    unconfirmed: z
-      .array(z.object({ id: z.string(), type: z.string(), at: z.number(), foundAt: z.number() }))
-      .readonly(),
-    webhookTypes: z.array(z.string()),
-    lastDelivery: z.array(z.string()),
-    deliveredAt: z.number().nullable(),
-    cleanRounds: z.number(),
+const snapshotShape = object({
+  format: oneOf(1),
+  state: object({
+    mode: oneOf("auditing", "polling"),
+    unconfirmed: arrayOf(object({ id: string, type: string, at: number, foundAt: number })),
+    webhookTypes: arrayOf(string),
+    lastDelivery: arrayOf(string),
+    deliveredAt: nullable(number),
+    cleanRounds: number,
   }),
   /** Times are stored as ages, because the instances' clocks differ. Times in `state` are on the platform's clock. */
-  status: z.object({
-    modeMsAgo: z.number(),
-    modeReason: z.string(),
-    cursor: z.string().nullable(),
+  status: object({
+    modeMsAgo: number,
+    modeReason: string,
+    cursor: nullable(string),
     lastPollMsAgo: age,
-    lastPollError: z.object({ code: z.string(), status: z.number().nullable() }).nullable(),
+    lastPollError: nullable(object({ code: string, status: nullable(number) })),
     readToEndMsAgo: age,
   }),
 });
@@ -82,7 +80,7 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
       lastPollError: error ? { code: error.code, status: error.status ?? null } : null,
       readToEndMsAgo: ago(status.readToEndAt),
     },
-  } satisfies z.input<typeof snapshotSchema>);
+  } satisfies ReturnType<typeof snapshotShape.read>);
 }
 
 /**
@@ -91,9 +89,9 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
  * @param at time when the snapshot was written, on the reader's clock
  */
 export function readSnapshot(text: string, at: number): Snapshot | undefined {
-  const parsed = snapshotSchema.safeParse(parse(text));
-  if (!parsed.success) return undefined;
-  const { state, status } = parsed.data;
+  const parsed = readShape(snapshotShape, parse(text));
+  if (!parsed.ok) return undefined;
+  const { state, status } = parsed.value;
   const before = (msAgo: number | null) => (msAgo === null ? undefined : at - msAgo);
   const { lastPollError: error } = status;
   return {

@@ -71,6 +71,22 @@ export {
   showError,
 } from "../../src/core/safe-text.ts";
 export { environmentSecrets, secretScrubber } from "../../src/core/secret-scrubber.ts";
+export {
+  anything,
+  arrayOf,
+  boolean,
+  changed,
+  lenient,
+  nullable,
+  number,
+  object,
+  oneOf,
+  openObject,
+  optional,
+  readShape,
+  type Shape,
+  string,
+} from "../../src/core/shapes.ts";
 export { readSmallFile } from "../../src/core/small-file.ts";
 export { readSpan, readWhen, type Span, type When } from "../../src/core/span.ts";
 export { isSchema, type StandardSchemaV1, validate } from "../../src/core/standard-schema.ts";
