@@ -4,6 +4,7 @@ import { cpuFigures, withCpu } from "../support/cpu.ts";
 import { Queues } from "../support/postgres.ts";
 import { makeEvents, type QueueProcess } from "../support/queue.ts";
 import { perSecond } from "../support/rate.ts";
+import { costFigures } from "../support/writes.ts";
 
 const CONVERSATIONS = 4_000;
 
@@ -30,8 +31,10 @@ export const benchmark: Benchmark = {
       await process.call("fill", makeEvents(count, CONVERSATIONS));
       await queues.settle();
       return await withCpu(name, process, count, async () => {
-        const { ms, trips } = await process.call("drain", count);
-        return { [name]: perSecond(count, ms), [`${name} trips`]: trips / count };
+        const { ms, costs } = await queues.withCosts(name, count, () =>
+          process.call("drain", count),
+        );
+        return { [name]: perSecond(count, ms), ...costs };
       });
     };
     return {
@@ -45,15 +48,7 @@ export const benchmark: Benchmark = {
         { name: "pg-boss, a handler for 500 jobs", sample: "boss", unit },
         ours,
         ...cpuFigures(ours, graphile),
-        { name: "graphile-worker: round trips", sample: "graphile trips", unit: "per event" },
-        {
-          ...{
-            name: "dispatch from PostgreSQL: round trips",
-            sample: "ours trips",
-            unit: "per event",
-          },
-          against: "graphile trips",
-        },
+        ...costFigures(ours, graphile),
       ],
       close: () => queues.close(),
     };

@@ -1,11 +1,17 @@
-import type { Benchmark, Samples, Stage } from "../harness/benchmark.ts";
+import type { Benchmark, Figure, Samples, Stage } from "../harness/benchmark.ts";
 import type { Child } from "../harness/child.ts";
 import { Queues } from "../support/postgres.ts";
 import { inBatches, makeEvents, type QueueProcess } from "../support/queue.ts";
 import { perSecond } from "../support/rate.ts";
+import { costFigures } from "../support/writes.ts";
 
 const BATCH = 50;
 const CONVERSATIONS = 4_000;
+
+const unit = "events/s";
+
+const graphile: Figure = { name: "graphile-worker, addJobs", sample: "graphile", unit };
+const ours: Figure = { name: "the inbox", sample: "ours", unit, against: "graphile" };
 
 /** Stores deliveries of 50 events in the database one after the other, with one call each. */
 export const benchmark: Benchmark = {
@@ -17,21 +23,24 @@ export const benchmark: Benchmark = {
     const subject = (name: string, process: Child<QueueProcess>) => async (): Promise<Samples> => {
       await queues.settle();
       const batches = inBatches(makeEvents(count, CONVERSATIONS), BATCH);
-      const { ms } = await process.call("ingest", batches);
+      const { ms, costs } = await queues.withCosts(name, count, () =>
+        process.call("ingest", batches),
+      );
       await process.call("drain", count);
-      return { [name]: perSecond(count, ms) };
+      return { [name]: perSecond(count, ms), ...costs };
     };
-    const [ours, graphile, boss] = await Promise.all([
+    const [inbox, worker, boss] = await Promise.all([
       queues.ours(),
       queues.peer("graphile-worker"),
       queues.peer("pg-boss"),
     ]);
     return {
-      subjects: [subject("ours", ours), subject("graphile", graphile), subject("boss", boss)],
+      subjects: [subject("ours", inbox), subject("graphile", worker), subject("boss", boss)],
       figures: [
-        { name: "graphile-worker, addJobs", sample: "graphile", unit: "events/s" },
-        { name: "pg-boss, insert", sample: "boss", unit: "events/s" },
-        { name: "the inbox", sample: "ours", unit: "events/s", against: "graphile" },
+        graphile,
+        { name: "pg-boss, insert", sample: "boss", unit },
+        ours,
+        ...costFigures(ours, graphile),
       ],
       close: () => queues.close(),
     };

@@ -1,7 +1,9 @@
 import { look } from "../../test/support/postgres/look.ts";
 import { PostgresServer } from "../../test/support/postgres/server.ts";
+import type { Samples } from "../harness/benchmark.ts";
 import { Child } from "../harness/child.ts";
-import type { QueueProcess } from "./queue.ts";
+import type { Measured, QueueProcess } from "./queue.ts";
+import { costSamples, readWrites } from "./writes.ts";
 
 /** The setting from docs/operate/scaling.md. The test server's default of 1 s would be unrealistic here. */
 const SETTINGS = ["autovacuum_naptime=10"];
@@ -41,6 +43,19 @@ export class Queues {
     const server = { url: this.#server.url() };
     await look(server, "VACUUM ANALYZE");
     await look(server, "CHECKPOINT");
+  }
+
+  /** Measures what `work` costs the server per event besides time. */
+  async withCosts(
+    name: string,
+    events: number,
+    work: () => Promise<Measured>,
+  ): Promise<{ readonly ms: number; readonly costs: Samples }> {
+    const url = this.#server.url();
+    const before = await readWrites(url);
+    const { ms, trips } = await work();
+    const after = await readWrites(url);
+    return { ms, costs: costSamples(name, events, { before, after, trips }) };
   }
 
   async close(): Promise<void> {
