@@ -51,7 +51,7 @@ function endedInTime(lane: string): string {
 const RECORD_INTERVAL_MS = 60 * 60_000;
 
 const IS_NEXT_LATE = isLateSql(
-  { ord: "next_ord", receivedAt: "received_at" },
+  { ord: "next.ord", receivedAt: "next.received_at" },
   { ord: "last_ord", at: "last_at" },
 );
 
@@ -74,19 +74,19 @@ WITH input AS (
     skipped: "text",
   })}
 ), ${SORTED}, seen AS MATERIALIZED (
-  SELECT sorted.*, held.*, next.* FROM sorted CROSS JOIN LATERAL (
+  SELECT sorted.n, sorted.fence, sorted.attempt, sorted.skipped, held.*, next.*
+  FROM sorted CROSS JOIN LATERAL (
     SELECT lane.ctid AS lane_at, lane.ready_at > {now} AS leased, event.ctid AS event_at,
       ${endedInTime("lane")}
     FROM {schema}.lane CROSS JOIN {schema}.event
     WHERE lane.key = sorted.lane AND lane.owner = $1 AND lane.fence = sorted.fence AND event.id = sorted.id
     FOR UPDATE OF lane
   ) AS held LEFT JOIN LATERAL (
-    SELECT head.* FROM (
-      SELECT seq AS next_seq, id AS next_id, ord AS next_ord, type, body, source, received_at, trace, attempts, crashes
-      FROM {schema}.event WHERE lane = sorted.lane AND state = 'pending' AND id <> sorted.id
+    SELECT head.next_at, head.next_seq FROM (
+      SELECT ctid AS next_at, seq AS next_seq, crashes FROM {schema}.event
+      WHERE sorted.goes_on AND held.leased AND lane = sorted.lane AND state = 'pending' AND id <> sorted.id
       ORDER BY ord, seq LIMIT 1
-    ) AS head
-    WHERE sorted.goes_on AND held.leased AND head.crashes < ${SUSPECT_CRASHES}
+    ) AS head WHERE head.crashes < ${SUSPECT_CRASHES}
   ) AS next ON true
 ), advanced AS (
   UPDATE {schema}.lane SET pending = lane.pending - 1, done_ord = seen.last_ord,
@@ -103,9 +103,9 @@ WITH input AS (
     fence = advanced.fence, reason = advanced.skipped
   FROM advanced WHERE event.ctid = advanced.event_at
 )
-SELECT n, next_id AS id, type, body, source, received_at, trace, attempts, crashes,
+SELECT n, next.id, next.type, next.body, next.source, next.received_at, next.trace, next.attempts, next.crashes,
   ${IS_NEXT_LATE} AS late
-FROM advanced`;
+FROM advanced LEFT JOIN LATERAL (SELECT * FROM {schema}.event WHERE ctid = advanced.next_at OFFSET 0) AS next ON true`;
 
 /** Ends dead letters, and events in lanes that changed concurrently. Releases their lanes. */
 const END = `
