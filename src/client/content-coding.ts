@@ -29,6 +29,7 @@ export async function decodeContent(
   contentEncoding: string,
   maxBytes: number,
 ): Promise<Buffer> {
+  if (contentEncoding === "") return encoded;
   const codings = contentEncoding
     .split(",")
     .map((coding) => coding.trim().toLowerCase())

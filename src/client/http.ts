@@ -145,22 +145,26 @@ export class Http {
     signal?.throwIfAborted();
     // The wait for the first permit does not count toward the deadline.
     const first = await this.#admit(request, signal);
-    const deadline = new AbortController();
     const endsAt = this.#clock.now() + this.timeoutMs;
-    const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort());
-    const either = eitherOf(deadline.signal, signal);
+    // Not `AbortSignal.any`, which takes longer than the rest of this method.
+    const either = new AbortController();
+    const abort = () => either.abort(signal?.reason);
+    const cancel = this.#clock.timer(this.timeoutMs, () => either.abort());
+    signal?.addEventListener("abort", abort);
+    if (signal?.aborted) abort();
     try {
-      const { value, date } = await this.#sendUntil(endsAt, request, first, either);
+      const { value, date } = await this.#sendUntil(endsAt, request, first, either.signal);
       return { value: check(answer, value, request.name), date };
     } catch (error) {
       if (isError(error) && error instanceof ServiceBotError) {
-        throw await this.#probe.explain(error, either);
+        throw await this.#probe.explain(error, either.signal);
       }
       if (signal?.aborted) throw signal.reason;
-      if (!deadline.signal.aborted) throw error;
+      if (!either.signal.aborted) throw error;
       throw timedOut(request.name, this.#baseUrl, this.timeoutMs, error);
     } finally {
       cancel();
+      signal?.removeEventListener("abort", abort);
     }
   }
 

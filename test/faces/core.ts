@@ -1,5 +1,6 @@
 export { addressProblem } from "../../src/core/addresses.ts";
 export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body-budget.ts";
+export { readUpTo } from "../../src/core/bounded-read.ts";
 export {
   certificateFaultIn,
   presentedCertificate,
