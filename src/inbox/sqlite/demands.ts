@@ -3,7 +3,7 @@ import type { PlacedClaim } from "./lanes.ts";
 
 /** Free slots that one caller offers in a transaction. */
 export class Demand {
-  /** Claims that have taken the slots. Complete once the transaction's new events are stored. */
+  /** Claims that have taken the slots. Complete at the end of the transaction. */
   readonly claims: PlacedClaim[] = [];
   /** Number of slots that are still free. */
   left: number;
@@ -34,11 +34,6 @@ export class Demand {
   takeSlot(type: string): void {
     this.left -= 1;
     this.#rooms?.set(type, this.#roomFor(type) - 1);
-  }
-
-  freeSlot(type: string): void {
-    this.left += 1;
-    this.#rooms?.set(type, this.#roomFor(type) + 1);
   }
 
   #roomFor(type: string): number {

@@ -4,11 +4,8 @@ import { channels, type StoreFailure } from "../../observe/channels.ts";
 import type { SqlWriteOptions } from "../sql/store.ts";
 import { asStoreError } from "./store-error.ts";
 
-/**
- * Order of writes in a transaction. Ended runs free their lanes and slots. Waiting lanes take the free slots, and new
- * events take the rest.
- */
-export const PHASES = { endings: 0, claims: 1, arrivals: 2 } as const;
+/** Order of writes in a transaction. New events find the lanes of ended runs idle. */
+export const PHASES = { endings: 0, arrivals: 1 } as const;
 
 export type Phase = (typeof PHASES)[keyof typeof PHASES];
 
@@ -70,7 +67,7 @@ type AnyWrite = Write<unknown, unknown>;
 /** In-memory data that transactions change. */
 export interface TransactionMemory {
   begin(): void;
-  /** Called after the claims, and before new events arrive. */
+  /** Called after the writes. */
   serve(): void;
   undone(): void;
 }
@@ -218,12 +215,8 @@ export class GroupCommit {
   }
 
   #run(group: readonly AnyWrite[]): void {
-    const isArrival = ({ phase }: AnyWrite) => phase === PHASES.arrivals;
-    const firstArrival = group.findIndex(isArrival);
-    const before = firstArrival < 0 ? group.length : firstArrival;
-    for (const write of group.slice(0, before)) write.run();
+    for (const write of group) write.run();
     this.#options.memory?.serve();
-    for (const write of group.slice(before)) write.run();
   }
 
   /** Settles a committed group's writes. Those that may not be lost wait for a sync. */

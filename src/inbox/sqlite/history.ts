@@ -66,13 +66,13 @@ const statementsOf = (db: Database) => ({
   shift: db.prepare<[ms: number]>(
     "UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL",
   ),
-  // Lanes that need not wait are ordered by their oldest event. No time is in the future, even after a clock change.
-  wakeAll: db.prepare<[now: number, now: number]>(
+  // Lanes are ordered by their oldest event. No time is in the future, even after a clock change.
+  wake: db.prepare<[now: number, dueAt: number]>(
     `INSERT INTO lane (key, ready_at)
      SELECT lane, min(min(received_at), ?) FROM event
-     WHERE state = 'pending' GROUP BY lane HAVING max(leased_until) IS NULL
-     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at
-       WHERE coalesce(lane.ready_at, 0) <= ? AND lane.ready_at IS NOT excluded.ready_at`,
+     WHERE state = 'pending' AND lane NOT IN (SELECT key FROM lane WHERE ready_at > ?)
+     GROUP BY lane HAVING max(leased_until) IS NULL
+     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at`,
   ),
   countCrash: new TextStatement<[attempt: number, fence: number, id: string]>(
     db,
@@ -117,14 +117,18 @@ export class History {
     // If the clock was set back, every lane would otherwise wait longer by that amount.
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
-    this.restoreLanes(now);
+    this.restoreLanes(now, now);
   }
 
-  /** Writes the rows of lanes that were only in memory. */
-  restoreLanes(now: number): void {
+  /**
+   * Writes what the rows of the lanes lack, because it was only in memory. Returns the number of lanes that wait again.
+   *
+   * @param dueAt lanes that are due by then are ordered anew, by their oldest event. Default: none
+   */
+  restoreLanes(now: number, dueAt = -1): number {
     this.#sql.enterLanes.run();
     this.#sql.restoreLanes.run();
     this.#sql.markLanes.run(String(now));
-    this.#sql.wakeAll.run(now, now);
+    return this.#sql.wake.run(now, dueAt).changes;
   }
 }

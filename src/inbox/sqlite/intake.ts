@@ -6,9 +6,7 @@ import { channels } from "../../observe/channels.ts";
 import type { DiskMeasures } from "../admin.ts";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
 import { toStored } from "../stored-text.ts";
-import type { Demand } from "./demands.ts";
 import { type GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
-import type { LaneLeases } from "./lane-leases.ts";
 import type { Lanes, PlacedRow } from "./lanes.ts";
 import { TextStatement } from "./text-statement.ts";
 
@@ -37,23 +35,13 @@ type EventColumns = [
 
 const COLUMNS = "id, lane, ord, type, body, source, received_at, trace";
 
-/** Further columns of an event that a run handles at once. */
-type RunColumns = [fence: number, leasedUntil: number, begunAt: number];
-
 /** Further columns of an event that cannot be handled. */
 type DeadColumns = [error: string, endedAt: number];
 
-/**
- * One statement per kind of event, because binding a value takes a thirtieth of the time of an insert. Values are bound
- * by position, because binding by name would take as long as writing the row.
- */
+// Values are bound by position, because binding by name would take as long as writing the row.
 const statementsIn = (db: Database) => ({
-  waiting: db.prepare<EventColumns>(
-    `INSERT INTO event (${COLUMNS}, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending') ON CONFLICT (id) DO NOTHING`,
-  ),
-  running: db.prepare<[...EventColumns, ...RunColumns]>(
-    `INSERT INTO event (${COLUMNS}, state, fence, leased_until, begun_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)
+  pending: db.prepare<EventColumns>(
+    `INSERT INTO event (${COLUMNS}, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending')
      ON CONFLICT (id) DO NOTHING`,
   ),
   dead: db.prepare<[...EventColumns, ...DeadColumns]>(
@@ -62,29 +50,20 @@ const statementsIn = (db: Database) => ({
   ),
 });
 
-export interface IntakeOptions {
-  readonly group: GroupCommit;
-  readonly lanes: Lanes;
-  readonly leases: LaneLeases;
-  readonly clock: Clock;
-}
-
 export class Intake {
   readonly #group: GroupCommit;
   readonly #clock: Clock;
   readonly #lanes: Lanes;
-  readonly #leases: LaneLeases;
   readonly #insert: ReturnType<typeof statementsIn>;
   readonly #moveCursor: TextStatement<[name: string, position: string]>;
   readonly #noteType: TextStatement<[type: string]>;
   /** Types that are definitely in the file. */
   readonly #noted = new Set<string>();
 
-  constructor(db: Database, { group, lanes, leases, clock }: IntakeOptions) {
+  constructor(db: Database, group: GroupCommit, lanes: Lanes, clock: Clock) {
     this.#group = group;
-    this.#clock = clock;
     this.#lanes = lanes;
-    this.#leases = leases;
+    this.#clock = clock;
     this.#insert = statementsIn(db);
     this.#moveCursor = new TextStatement(
       db,
@@ -145,44 +124,31 @@ export class Intake {
     const stored: string[] = [];
     let unusable = 0;
     for (const event of events) {
-      const demand = this.#leases.demandFor(event);
-      const fence = demand === undefined ? 0 : this.#leases.nextFence();
-      const { changes, lastInsertRowid } = this.#insertEvent(event, batch, now, fence, demand);
+      const { changes, lastInsertRowid } = this.#insertEvent(event, batch, now);
       if (changes === 0) continue;
       stored.push(event.id);
       if (event.unusable !== undefined) {
         unusable += 1;
         continue;
       }
-      const isSlice = events.length > 1 && demand === undefined;
-      const kept = isSlice ? detached(event) : event;
+      const kept = events.length > 1 ? detached(event) : event;
       const placed = placedRowOf(kept, batch, Number(lastInsertRowid), now);
-      this.#leases.add(event.lane, placed, demand, fence);
+      this.#lanes.addEvent(this.#lanes.find(event.lane), placed);
     }
     if (source === "webhook") this.#noteTypes(events);
     for (const { name, position } of cursors) this.#moveCursor.run(name, position);
     return { stored, duplicates: events.length - stored.length, unusable };
   }
 
-  /** @param demand absent if the event must wait */
-  #insertEvent(
-    event: NewEvent,
-    { source, trace }: Batch,
-    now: number,
-    fence: number,
-    demand: Demand | undefined,
-  ): RunResult {
+  #insertEvent(event: NewEvent, { source, trace }: Batch, now: number): RunResult {
     const { body, unusable } = event;
     // The other texts are ASCII or JSON, which escapes every character.
     const [id, lane] = [toStored(event.id), toStored(event.lane)];
     const [ord, type] = [toStored(event.ord), toStored(event.type)];
-    const { waiting, running, dead } = this.#insert;
-    if (unusable !== undefined) {
-      return dead.run(id, lane, ord, type, body, source, now, trace, unusable, now);
-    }
-    if (demand === undefined) return waiting.run(id, lane, ord, type, body, source, now, trace);
-    const { until } = demand;
-    return running.run(id, lane, ord, type, body, source, now, trace, fence, until, now);
+    const { pending, dead } = this.#insert;
+    return unusable === undefined
+      ? pending.run(id, lane, ord, type, body, source, now, trace)
+      : dead.run(id, lane, ord, type, body, source, now, trace, unusable, now);
   }
 
   #noteTypes(events: readonly NewEvent[]): void {

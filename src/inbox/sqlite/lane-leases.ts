@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
-import type { Claim, ClaimRooms, NewEvent } from "../inbox.ts";
+import type { Claim, ClaimRooms } from "../inbox.ts";
 import { type HowEnded, SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { Demand, fullTypes } from "./demands.ts";
 import type { EffectWriter } from "./effects.ts";
@@ -8,15 +8,7 @@ import { Fences } from "./fences.ts";
 import type { TransactionMemory } from "./group-commit.ts";
 import type { History } from "./history.ts";
 import { HEAD, type Lane, type Lanes, PlacedClaim, type PlacedRow } from "./lanes.ts";
-import { TextStatement } from "./text-statement.ts";
-
-/**
- * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
- * could use an event index write a value as `+?`. Without the plus, SQLite plans the statement again for each value,
- * because the value could match a partial index. Planning takes five times as long as the statement itself. No
- * statement for each event has a RETURNING clause, because SQLite stores its rows in a temporary table first.
- */
-type Values = (string | number | null)[];
+import { TextStatement, type Values } from "./text-statement.ts";
 
 /** Result of a run's end. `conflict`: a state has changed since the run read it, so nothing was written. */
 export type Ending = "ended" | "lost" | "conflict";
@@ -68,7 +60,7 @@ export class LaneLeases implements TransactionMemory {
   readonly #lanes: Lanes;
   readonly #sql: ReturnType<typeof statementsIn>;
   readonly #fences: Fences;
-  /** Slots to fill in this transaction. Waiting lanes fill them first, and new events fill the rest. */
+  /** Slots to fill at the end of this transaction. */
   #demands: Demand[] = [];
 
   constructor(db: Database, options: LaneLeasesOptions) {
@@ -95,46 +87,17 @@ export class LaneLeases implements TransactionMemory {
     return demand.claims;
   }
 
-  /** Fills the free slots with lanes that wait, longest first. */
   serve(): void {
     if (this.#demands.length === 0) return;
     const now = this.#options.clock.now();
     for (const { lane, head, demand } of this.#choose(now)) {
       if (head.crashes >= SUSPECT_CRASHES && this.#isSuspectRunning()) {
         this.#lanes.postpone(lane, now + SUSPECT_WAIT_MS);
-        continue;
+      } else {
+        const claim = this.#begin(lane, head, demand.until, now);
+        if (claim !== undefined) demand.claims.push(claim);
       }
-      const claim = this.#begin(lane, head, demand.until, now);
-      if (claim !== undefined) demand.claims.push(claim);
-      else demand.freeSlot(head.type);
     }
-  }
-
-  /** Returns a free slot for a new event, or `undefined` if the event must wait. */
-  demandFor({ type, lane, unusable }: NewEvent): Demand | undefined {
-    if (unusable !== undefined) return undefined;
-    const demand = this.#demands.find((demand) => demand.fits(type));
-    return demand && this.#lanes.find(lane).readyAt === undefined ? demand : undefined;
-  }
-
-  nextFence(): number {
-    return this.#fences.next();
-  }
-
-  /** Adds a new event to its lane. With a demand, the event is stored as running, with `fence`. */
-  add(key: string, event: PlacedRow, demand: Demand | undefined, fence: number): void {
-    const lane = this.#lanes.find(key);
-    if (demand !== undefined) {
-      const claim = new PlacedClaim(lane, fence, event);
-      this.#lanes.lease(lane, claim, demand.until, false);
-      demand.takeSlot(event.type);
-      demand.claims.push(claim);
-      return;
-    }
-    if (lane.claim !== undefined && event.ord < lane.claim.ord) {
-      this.#swapIfNew(lane, lane.claim, event);
-    }
-    this.#lanes.addEvent(lane, event.received_at, event);
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
@@ -263,19 +226,6 @@ export class LaneLeases implements TransactionMemory {
     return claim;
   }
 
-  /** Lets a new event take the slot of a later one in its lane, if the later one was claimed in this transaction. */
-  #swapIfNew(lane: Lane, later: PlacedClaim, event: PlacedRow): void {
-    const demand = this.#demands.find(({ claims }) => claims.includes(later));
-    if (demand === undefined) return;
-    demand.freeSlot(later.type);
-    const fits = demand.fits(event.type);
-    demand.takeSlot(fits ? event.type : later.type);
-    if (!fits) return;
-    this.#sql.stop.run(null, 0, later.seq, later.fence);
-    const claim = this.#begin(lane, event, demand.until, event.received_at);
-    if (claim !== undefined) demand.claims.splice(demand.claims.indexOf(later), 1, claim);
-  }
-
   /** Continues with the lane's next event. `undefined` if there is none or the lease has expired. */
   #goOn(claim: Claim, now: number): PlacedClaim | undefined {
     const lane = this.#lanes.leasedBy(claim);
@@ -309,8 +259,7 @@ export class LaneLeases implements TransactionMemory {
   #letGo(claim: Claim, now: number): void {
     const lane = this.#lanes.leasedBy(claim);
     if (lane === undefined) return;
-    const waits = lane.hasMore && this.#sql.head.get(lane.key) !== undefined;
-    this.#lanes.release(lane);
-    if (waits) this.#lanes.addEvent(lane, now);
+    if (lane.hasMore && this.#sql.head.get(lane.key) !== undefined) this.#lanes.postpone(lane, now);
+    else this.#lanes.release(lane);
   }
 }

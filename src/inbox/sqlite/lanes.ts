@@ -4,7 +4,7 @@ import type { Claim } from "../inbox.ts";
 import { isLate, isTimed } from "../lateness.ts";
 import { HeadClaim, type HeadRow } from "../sql/sql-inbox.ts";
 import { type History, MARK_LANES } from "./history.ts";
-import { packList, TextStatement } from "./text-statement.ts";
+import { packList, TextStatement, type Values } from "./text-statement.ts";
 
 /** A pending event. */
 export interface PlacedRow extends HeadRow {
@@ -84,12 +84,12 @@ const MAX_LENGTH = 1_000;
 export const HEAD = "seq, id, type, body, ord, source, attempts, crashes, received_at, trace";
 
 const statementsIn = (db: Database) => ({
-  find: new TextStatement<[key: string, key: string], LaneRow>(
+  find: new TextStatement<Values, LaneRow>(
     db,
     `SELECT key, ready_at, done_ord, done_at FROM lane WHERE key = ?
      UNION ALL SELECT key, NULL, done_ord, done_at FROM resting_lane WHERE key = ? LIMIT 1`,
   ),
-  ready: new TextStatement<[now: number, full: string, full: string, limit: number], LaneRow>(
+  ready: new TextStatement<Values, LaneRow>(
     db,
     `SELECT key, ready_at, done_ord, done_at FROM lane
      WHERE ready_at <= +? AND (+? = '[]' OR coalesce((
@@ -100,36 +100,21 @@ const statementsIn = (db: Database) => ({
   next: db
     .prepare<[], number | null>("SELECT min(ready_at) FROM lane WHERE ready_at IS NOT NULL")
     .pluck(),
-  leased: new TextStatement<[], LeasedRow>(
+  leased: new TextStatement<[], PlacedRow & { lane: string; fence: number; leased_until: number }>(
     db,
     `SELECT ${HEAD}, lane, fence, leased_until FROM event
      WHERE state = 'pending' AND leased_until IS NOT NULL`,
   ),
   // A lane in memory may have a time from another process, which stays unless there is a new one.
-  save: new TextStatement<
-    [key: string, readyAt: number | null, endedOrd: string | null, endedAt: number | null]
-  >(
+  save: new TextStatement<Values>(
     db,
     `INSERT INTO lane (key, ready_at, done_ord, done_at) VALUES (?, ?, ?, ?)
      ON CONFLICT (key) DO UPDATE SET ready_at = coalesce(excluded.ready_at, ready_at),
        done_ord = excluded.done_ord, done_at = excluded.done_at`,
   ),
-  rest: new TextStatement<[key: string]>(db, "UPDATE lane SET ready_at = NULL WHERE key = ?"),
+  rest: new TextStatement<Values>(db, "UPDATE lane SET ready_at = NULL WHERE key = ?"),
   mark: db.prepare<[at: string]>(MARK_LANES),
-  heal: db.prepare<[now: number, leased: string]>(
-    `INSERT INTO lane (key, ready_at)
-     SELECT DISTINCT lane, ? FROM event
-     WHERE state = 'pending' AND lane NOT IN (SELECT value FROM json_each(?))
-     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at WHERE lane.ready_at IS NULL`,
-  ),
 });
-
-/** An event that is being handled. */
-interface LeasedRow extends PlacedRow {
-  readonly lane: string;
-  readonly fence: number;
-  readonly leased_until: number;
-}
 
 /**
  * The lanes of a file that are leased, wait, or were active a short time ago. Only this process uses the file, so a
@@ -225,15 +210,15 @@ export class Lanes {
     return next === never ? undefined : next;
   }
 
-  /** Notes that a lane has got an event. @param arrival the event, unless there may be others */
-  addEvent(lane: Lane, at: number, arrival?: PlacedRow): void {
+  /** Notes that a lane has got an event. */
+  addEvent(lane: Lane, event: PlacedRow): void {
     if (lane.claim !== undefined) lane.hasMore = true;
     // The event may come before the waiting one. In the file, the lane will find the event.
     else if (lane.readyAt !== undefined) lane.arrival = undefined;
-    else if (this.#waiting.size >= MAX_WAITING) this.postpone(lane, at);
+    else if (this.#waiting.size >= MAX_WAITING) this.postpone(lane, event.received_at);
     else {
-      lane.readyAt = at;
-      if (arrival !== undefined && arrival.body.length <= MAX_LENGTH) lane.arrival = arrival;
+      lane.readyAt = event.received_at;
+      if (event.body.length <= MAX_LENGTH) lane.arrival = event;
       this.#waiting.add(lane);
     }
   }
@@ -300,21 +285,19 @@ export class Lanes {
     this.#sql.mark.run(String(now));
   }
 
-  /** Makes idle lanes with pending events ready again. Returns their number. Must be called after {@link writeAll}. */
-  heal(now: number): number {
-    const leased = [...this.#leased].map(({ key }) => key);
-    return this.#sql.heal.run(now, packList(leased)).changes;
-  }
-
   #readyInFile(limit: number, fullTypes: readonly string[], now: number): readonly Lane[] {
     const full = packList(fullTypes);
     const rows = this.#sql.ready.all(now, full, full, limit);
     const known = rows.filter(({ key }) => this.#lanes.has(key));
     if (known.length === 0) return rows.map((row) => new Lane(row.key, row));
-    // Another process has given these lanes a time, because they have got an event.
+    // Another process has given these lanes a time, because they may have got an event.
     for (const { key, ready_at: since } of known) {
-      this.#sql.rest.run(key);
-      this.addEvent(this.find(key), since ?? now);
+      const lane = this.find(key);
+      if (lane.claim === undefined) this.postpone(lane, since ?? now);
+      else {
+        this.#sql.rest.run(key);
+        lane.hasMore = true;
+      }
     }
     return this.#readyInFile(limit, fullTypes, now);
   }

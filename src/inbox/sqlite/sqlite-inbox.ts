@@ -20,7 +20,7 @@ import { type HowEnded, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { EffectWriter, Timers } from "./effects.ts";
 import type { FinishedExchange } from "./exchange.ts";
 import { FileRescue } from "./file-rescue.ts";
-import { type CommitDisk, GroupCommit, PHASES, type WriteOptions } from "./group-commit.ts";
+import { type CommitDisk, GroupCommit, type WriteOptions } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
 import { LaneLeases } from "./lane-leases.ts";
@@ -46,7 +46,6 @@ export interface SqliteInboxOptions {
 
 /** A power loss may undo claims and outcomes. The events then run again, as after a crash. */
 const OUTCOME: WriteOptions = { mayBeLost: true };
-const CLAIM: WriteOptions = { mayBeLost: true, phase: PHASES.claims };
 
 /** Interval at which the file is synced and checked for commits of other processes, in ms. */
 const TICK_MS = 1_000;
@@ -63,6 +62,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
+  readonly #history: History;
   readonly #lanes: Lanes;
   readonly #leases: LaneLeases;
   readonly #effects: EffectWriter;
@@ -98,7 +98,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
       bot: options.bot,
       onSyncFailed: () => ifReadable(this.#recount),
     });
-    const intake = new Intake(db, { group, lanes, leases, clock });
+    const intake = new Intake(db, group, lanes, clock);
     const store = new SqliteStore({
       db,
       now: () => clock.now(),
@@ -114,6 +114,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#intake = intake;
     this.#effects = effects;
     this.#timers = new Timers(db);
+    this.#history = history;
     this.#lanes = lanes;
     this.#leases = leases;
     this.#disk = disk && makeGuard(disk.path, options, clock);
@@ -147,7 +148,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
     const work = (now: number) => this.#leases.claim(limit, leaseMs, now, rooms);
-    return this.#intake.write(work, CLAIM);
+    return this.#intake.write(work, OUTCOME);
   }
 
   /** Does nothing, because no other process claims from the file. */
@@ -207,7 +208,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   heal(): Promise<number> {
-    return this.#intake.writeWithLanes((now) => this.#lanes.heal(now));
+    return this.#intake.writeWithLanes((now) => this.#history.restoreLanes(now));
   }
 
   get problem(): InboxProblem | undefined {

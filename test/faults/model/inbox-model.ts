@@ -261,11 +261,20 @@ export class InboxModel {
       lane.holder = undefined;
       lane.readyAt = this.now;
     }
-    // A file does not record since when a lane waits, so the oldest event counts.
     for (const [key, lane] of this.lanes) {
       if (lane.readyAt === undefined || lane.readyAt > this.now) continue;
-      lane.readyAt = Math.min(...this.pending(key).map(({ receivedAt }) => receivedAt));
+      lane.readyAt = this.#oldestIn(key);
     }
+  }
+
+  /** Returns since when a lane waits that was idle although it has events. */
+  healedAt(key: string): number {
+    return this.#shared ? this.now : this.#oldestIn(key);
+  }
+
+  /** A file does not record since when a lane waits, so the oldest event counts. */
+  #oldestIn(key: string): number {
+    return Math.min(...this.pending(key).map(({ receivedAt }) => receivedAt));
   }
 
   holds(claim: number): boolean {

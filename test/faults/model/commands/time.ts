@@ -37,7 +37,7 @@ export const healStranded: Arbitrary<Command> = fc.nat(2).map((pick) =>
     const lane = model.lanes.get(key);
     if (lane?.readyAt === undefined || lane.holder !== undefined) return;
     await store.strand(key);
-    lane.readyAt = model.now;
+    lane.readyAt = model.healedAt(key);
     assert.equal(await store.inbox.heal(), 1);
   }),
 );
