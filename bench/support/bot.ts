@@ -4,10 +4,11 @@ import { run, tail } from "../../src/create/io.ts";
 import { withoutBotVariables } from "../../test/support/scaffolded.ts";
 
 const CREATE_BOT = fileURLToPath(new URL("../../create-bot.js", import.meta.url));
+const MODULES = fileURLToPath(new URL("../../node_modules/", import.meta.url));
 
 /**
- * Creates a bot with create-bot and installs its production dependencies, as its Dockerfile does. Its service-bot is a
- * packed copy of this checkout. Resolves to the bot's folder in `parent`.
+ * Creates a bot with create-bot, installs its production dependencies and compiles it, as its Dockerfile does. Its
+ * service-bot is a packed copy of this checkout. Resolves to the bot's folder in `parent`.
  */
 export async function makeBot(parent: string): Promise<string> {
   const flags = ["--yes", "--no-install", "--no-git", "--pm", "npm"];
@@ -15,6 +16,10 @@ export async function makeBot(parent: string): Promise<string> {
   const bot = join(parent, "bot");
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
   await must("npm", ["install", "--omit=dev", "--prefer-offline", ...quiet], bot);
+  // The checkout has the same compiler.
+  const compiler = join(MODULES, "typescript/bin/tsc");
+  const types = ["--typeRoots", join(MODULES, "@types")];
+  await must(process.execPath, [compiler, "--project", "tsconfig.build.json", ...types], bot);
   return bot;
 }
 

@@ -132,6 +132,7 @@ function valuesOf(project: Project): Readonly<Record<string, string>> {
     "ci install": ci,
     "image files": files.join(" "),
     "image install": `if [ -f ${lockFile} ]; then ${production}; else ${unlocked}; fi`,
+    "image install dev": `if [ -f ${lockFile} ]; then ${ci}; else ${packageManager} install; fi`,
   };
 }
 

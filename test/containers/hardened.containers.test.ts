@@ -41,7 +41,7 @@ withEngine("the image of a scaffolded bot", () => {
     process.stderr.write(`the image has ${Math.round(size / 1e6)} MB\n`);
     expect(size).toBeLessThan(MAX_SIZE);
     expect(await inside("sh", "-c", "command -v npm npx corepack yarn || echo none")).toBe("none");
-    expect(await inside("ls", HOME)).toBe("data\nnode_modules\npackage.json\nsrc");
+    expect(await inside("ls", HOME)).toBe("data\ndist\nnode_modules\npackage.json");
     expect(await inside("ls", `${HOME}/node_modules`)).not.toMatch(/^typescript$/m);
   });
 

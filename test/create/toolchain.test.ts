@@ -24,7 +24,7 @@ function commandsOf(text: string, prefix: RegExp): string[] {
 }
 
 function strangers(commands: readonly string[]): string[] {
-  const known = new Set(["npm", "npx", "node", "mkdir", "chown", "chmod", "find", "useradd"]);
+  const known = new Set(["npm", "npx", "node", "mkdir", "chown", "chmod", "cp", "find", "useradd"]);
   return commands.filter((command) => {
     const [, added] =
       /^npm install --global (?:--\S+ )*(?:@yarnpkg\/cli-dist|(\w+))@\d+$/.exec(command) ?? [];
@@ -53,6 +53,9 @@ describe.each(packageManagers)("on a machine with Node and npm alone, a bot of %
     expect(text).toContain(
       `if [ -f ${packageManagerFacts[name].lockFile} ]; then ${packageManagerFacts[name].toolchain(4).production};`,
     );
+    const { ci } = packageManagerFacts[name].toolchain(packageManagerFacts[name].newestMajor);
+    expect(text).toContain(`then ${ci}; else ${name} install; fi`);
+    expect(text).toContain(`\nRUN cp -R src dist && ${name} run build\n`);
     if (name !== "npm") expect(text).not.toMatch(/npm ci|package-lock/);
     // The files that COPY names must exist.
     const copied = /^COPY package\.json (.*) \.\/$/m.exec(text)?.[1]?.split(" ") ?? [];

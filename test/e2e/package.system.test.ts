@@ -79,6 +79,20 @@ describe("a bot with nothing but its own packages, on the oldest Node", {
     }
   });
 
+  test("is compiled as in its image, and answers without loading the compiler of Node", async () => {
+    // An image has the other files of src too.
+    await writeFile(join(bot.folder, "src/greeting.txt"), "hi");
+    const dockerfile = await readFile(join(bot.folder, "Dockerfile"), "utf8");
+    const [, line = ""] = /^RUN (cp -R src dist .*)$/m.exec(dockerfile) ?? [];
+    const options = { cwd: bot.folder, env: withoutBotVariables() };
+    const { code, output } = await run("sh", ["-c", line], options);
+    expect(code, output).toBe(0);
+    expect(await readFile(join(bot.folder, "dist/greeting.txt"), "utf8")).toBe("hi");
+    const [, entry = ""] = /^CMD \["node", "(.*)"\]$/m.exec(dockerfile) ?? [];
+    const { env } = await bot.startBoth({}, ["--no-experimental-strip-types"], entry);
+    expect(await bot.answerTo("dm.message", env)).toMatchObject({ text: expect.any(String) });
+  });
+
   test("the client works on its own, and loads neither the database nor a web server", async () => {
     const script = `
       import { createRequire } from "node:module";
