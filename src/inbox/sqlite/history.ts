@@ -1,11 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { AttemptRecord } from "../event-records.ts";
-import { LATE_WITHIN_MS, UNTIMED_MARK } from "../lateness.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 import { TextStatement } from "./text-statement.ts";
-
-/** Records until when the rows of the lanes include every event that has ended. */
-export const MARK_LANES = "UPDATE cursor SET position = ? WHERE name = 'lanes'";
 
 /** A run, identified by its claim's fence. */
 interface Run {
@@ -13,13 +9,6 @@ interface Run {
   readonly fence: number;
   readonly attempt: number;
 }
-
-/**
- * Condition for events whose end the lanes' rows may lack. Skips those that are never late. The times are compared as
- * they were written, even if the clock was set back.
- */
-const UNWRITTEN = `state <> 'pending' AND attempts > 0 AND ord <> '' AND substr(ord, -1) <> '${UNTIMED_MARK}'
-  AND done_at >= (SELECT CAST(position AS INTEGER) FROM cursor WHERE name = 'lanes')`;
 
 const statementsOf = (db: Database) => ({
   add: new TextStatement<
@@ -47,17 +36,6 @@ const statementsOf = (db: Database) => ({
     `SELECT id, fence, attempts + 1 AS attempt FROM event
      WHERE state = 'pending' AND leased_until IS NOT NULL`,
   ),
-  // Takes over what the table of resting lanes has about the lanes that get a row below.
-  enterLanes: db.prepare<[]>(
-    `INSERT INTO lane (key) SELECT DISTINCT lane FROM event WHERE ${UNWRITTEN} ON CONFLICT (key) DO NOTHING`,
-  ),
-  restoreLanes: db.prepare<[]>(
-    `INSERT INTO lane (key, done_ord, done_at)
-     SELECT lane, max(ord), max(done_at) FROM event WHERE ${UNWRITTEN} GROUP BY lane
-     ON CONFLICT (key) DO UPDATE SET (done_ord, done_at) = (excluded.done_ord, excluded.done_at)
-       WHERE coalesce(excluded.done_ord > lane.done_ord OR excluded.done_at > lane.done_at + ${LATE_WITHIN_MS}, true)`,
-  ),
-  markLanes: db.prepare<[at: string]>(MARK_LANES),
   lastWrite: db.prepare<[], { readonly at: number | null }>(
     `SELECT max(at) AS at FROM (
        SELECT (SELECT received_at FROM event ORDER BY seq DESC LIMIT 1) AS at
@@ -65,14 +43,6 @@ const statementsOf = (db: Database) => ({
   ),
   shift: db.prepare<[ms: number]>(
     "UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL",
-  ),
-  // Lanes are ordered by their oldest event. No time is in the future, even after a clock change.
-  wake: db.prepare<[now: number, dueAt: number]>(
-    `INSERT INTO lane (key, ready_at)
-     SELECT lane, min(min(received_at), ?) FROM event
-     WHERE state = 'pending' AND lane NOT IN (SELECT key FROM lane WHERE ready_at > ?)
-     GROUP BY lane HAVING max(leased_until) IS NULL
-     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at`,
   ),
   countCrash: new TextStatement<[attempt: number, fence: number, id: string]>(
     db,
@@ -117,18 +87,5 @@ export class History {
     // If the clock was set back, every lane would otherwise wait longer by that amount.
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
-    this.restoreLanes(now, now);
-  }
-
-  /**
-   * Writes what the rows of the lanes lack, because it was only in memory. Returns the number of lanes that wait again.
-   *
-   * @param dueAt lanes that are due by then are ordered anew, by their oldest event. Default: none
-   */
-  restoreLanes(now: number, dueAt = -1): number {
-    this.#sql.enterLanes.run();
-    this.#sql.restoreLanes.run();
-    this.#sql.markLanes.run(String(now));
-    return this.#sql.wake.run(now, dueAt).changes;
   }
 }

@@ -72,7 +72,7 @@ export class LaneLeases implements TransactionMemory {
 
   begin(): void {
     this.#demands = [];
-    this.#lanes.restore(this.#options.clock.now());
+    if (this.#lanes.areDiscarded) this.#lanes.restore(this.#options.clock.now());
   }
 
   undone(): void {

@@ -1,9 +1,8 @@
 import type { Database } from "better-sqlite3";
 import { type Linked, LinkedSet } from "../../core/churn.ts";
 import type { Claim } from "../inbox.ts";
-import { isLate, isTimed } from "../lateness.ts";
+import { isLate, isTimed, UNTIMED_MARK } from "../lateness.ts";
 import { HeadClaim, type HeadRow } from "../sql/sql-inbox.ts";
-import { type History, MARK_LANES } from "./history.ts";
 import { packList, TextStatement, type Values } from "./text-statement.ts";
 
 /** A pending event. */
@@ -21,11 +20,9 @@ export class PlacedClaim extends HeadClaim {
   readonly event: Claim["event"];
 
   constructor(lane: Lane, fence: number, head: PlacedRow) {
-    const { seq, ord, received_at: receivedAt } = head;
-    const late = isLate({ ord, receivedAt }, { ord: lane.endedOrd, at: lane.endedAt });
-    super({ lane: lane.key, fence, late }, head);
-    this.seq = seq;
-    this.ord = ord;
+    super({ lane: lane.key, fence, late: isLateIn(lane, head) }, head);
+    this.seq = head.seq;
+    this.ord = head.ord;
     this.event = head.event;
   }
 }
@@ -113,8 +110,31 @@ const statementsIn = (db: Database) => ({
        done_ord = excluded.done_ord, done_at = excluded.done_at`,
   ),
   rest: new TextStatement<Values>(db, "UPDATE lane SET ready_at = NULL WHERE key = ?"),
-  mark: db.prepare<[at: string]>(MARK_LANES),
+  // Rows of lanes include every event that ended before the mark.
+  mark: db.prepare<[at: string]>("UPDATE cursor SET position = ? WHERE name = 'lanes'"),
+  // Compares the times as they were written, even if the clock was set back. Skips what can make no event late.
+  endedSinceMark: new TextStatement<[], EndedRow>(
+    db,
+    `SELECT lane, ord, received_at, done_at FROM event
+     WHERE state <> 'pending' AND attempts > 0 AND ord <> '' AND substr(ord, -1) <> '${UNTIMED_MARK}'
+       AND done_at >= (SELECT CAST(position AS INTEGER) FROM cursor WHERE name = 'lanes')
+     ORDER BY done_at, fence`,
+  ),
+  // Lanes are ordered by their oldest event. No time is in the future, even after a clock change.
+  wake: db.prepare<Values>(
+    `INSERT INTO lane (key, ready_at)
+     SELECT lane, min(min(received_at), ?) FROM event
+     WHERE state = 'pending' AND lane NOT IN (SELECT key FROM lane WHERE ready_at > ?)
+     GROUP BY lane HAVING max(leased_until) IS NULL
+     ON CONFLICT (key) DO UPDATE SET ready_at = excluded.ready_at`,
+  ),
 });
+
+/** An event that has ended. */
+interface EndedRow extends Pick<PlacedRow, "ord" | "received_at"> {
+  readonly lane: string;
+  readonly done_at: number;
+}
 
 /**
  * The lanes of a file that are leased, wait, or were active a short time ago. Only this process uses the file, so a
@@ -127,7 +147,6 @@ const statementsIn = (db: Database) => ({
  * Every change must be made inside a transaction.
  */
 export class Lanes {
-  readonly #history: History;
   readonly #sql: ReturnType<typeof statementsIn>;
   #lanes = new Map<string, Lane>();
   /** Longest first. */
@@ -137,15 +156,18 @@ export class Lanes {
   #round: Lane[] = [];
   /** When the current round began, in ms since 1970. */
   #roundSince = 0;
-  #isDiscarded = false;
+  #areDiscarded = false;
 
-  constructor(db: Database, history: History) {
-    this.#history = history;
+  constructor(db: Database) {
     this.#sql = statementsIn(db);
   }
 
   get leased(): Iterable<Lane> {
     return this.#leased;
+  }
+
+  get areDiscarded(): boolean {
+    return this.#areDiscarded;
   }
 
   /** Must be called after a rollback. */
@@ -154,18 +176,34 @@ export class Lanes {
     this.#waiting = new LinkedSet();
     this.#leased = new LinkedSet();
     this.#round = [];
-    this.#isDiscarded = true;
+    this.#areDiscarded = true;
   }
 
-  /** Reads the lanes from the file if they were discarded. */
-  restore(now: number): void {
-    if (!this.#isDiscarded) return;
-    this.#history.restoreLanes(now);
+  /**
+   * Writes what the lanes' rows lack, and reads the leases. Called for a new file, and after lanes were discarded.
+   *
+   * @param dueAt lanes that are due by then are ordered anew, by their oldest event. Default: none
+   */
+  restore(now: number, dueAt?: number): void {
+    this.wake(now, dueAt);
+    for (const row of this.#sql.endedSinceMark.all()) {
+      const lane = this.find(row.lane);
+      if (isLateIn(lane, row)) continue;
+      lane.endedOrd = row.ord;
+      lane.endedAt = row.done_at;
+      this.#save(lane);
+    }
+    this.#sql.mark.run(String(now));
     for (const row of this.#sql.leased.all()) {
       const lane = this.find(row.lane);
       this.lease(lane, new PlacedClaim(lane, row.fence, row), row.leased_until, true);
     }
-    this.#isDiscarded = false;
+    this.#areDiscarded = false;
+  }
+
+  /** Lets idle lanes with pending events wait in the file. Returns their number. */
+  wake(now: number, dueAt = -1): number {
+    return this.#sql.wake.run(now, dueAt).changes;
   }
 
   find(key: string): Lane {
@@ -203,7 +241,7 @@ export class Lanes {
 
   /** Returns when a lane can be claimed, in ms since 1970. `undefined` if every lane is idle. */
   nextReadyAt(): number | undefined {
-    if (this.#isDiscarded) return 0;
+    if (this.#areDiscarded) return 0;
     const never = Number.POSITIVE_INFINITY;
     let next = Math.min(this.#sql.next.get() ?? never, this.#waiting.first?.readyAt ?? never);
     for (const { readyAt = never } of this.#leased) next = Math.min(next, readyAt);
@@ -317,6 +355,13 @@ export class Lanes {
     this.#round = unwritten.sort(byKey).reverse();
     this.#roundSince = now;
   }
+}
+
+function isLateIn(
+  lane: Lane,
+  { ord, received_at: receivedAt }: Pick<PlacedRow, "ord" | "received_at">,
+): boolean {
+  return isLate({ ord, receivedAt }, { ord: lane.endedOrd, at: lane.endedAt });
 }
 
 function byKey(a: Lane, b: Lane): number {

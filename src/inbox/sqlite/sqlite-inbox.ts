@@ -62,7 +62,6 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
-  readonly #history: History;
   readonly #lanes: Lanes;
   readonly #leases: LaneLeases;
   readonly #effects: EffectWriter;
@@ -88,7 +87,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const { db, disk } = file;
     const [history, effects] = [new History(db), new EffectWriter(db)];
     const clock = options.clock ?? systemClock;
-    const lanes = new Lanes(db, history);
+    const lanes = new Lanes(db);
     const leases = new LaneLeases(db, { lanes, history, effects, clock });
     // From here on, the group commit syncs.
     if (disk !== undefined) db.pragma("synchronous = NORMAL");
@@ -114,14 +113,15 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#intake = intake;
     this.#effects = effects;
     this.#timers = new Timers(db);
-    this.#history = history;
     this.#lanes = lanes;
     this.#leases = leases;
     this.#disk = disk && makeGuard(disk.path, options, clock);
     this.#rescue = disk && new FileRescue({ db, ...disk, bot: options.bot });
     this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => {
-      history.recover(clock.now());
+      const now = clock.now();
+      history.recover(now);
+      lanes.restore(now, now);
       disk?.watch.stamp();
     }).immediate();
     this.#pending = store.countPending();
@@ -208,7 +208,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   heal(): Promise<number> {
-    return this.#intake.writeWithLanes((now) => this.#history.restoreLanes(now));
+    return this.#intake.writeWithLanes((now) => this.#lanes.wake(now));
   }
 
   get problem(): InboxProblem | undefined {
