@@ -42,3 +42,13 @@ test("a signal that has aborted before lets nothing out", async () => {
   }
   expect(calls).toEqual([]);
 });
+
+test("a signal that aborts while the request is admitted lets nothing out", async () => {
+  const { client, calls } = await serve(json(200, {}));
+  const reason = new Error("too late");
+  const controller = new AbortController();
+  const outcome = rejection(client.me({ signal: controller.signal }));
+  await Promise.resolve().then(() => controller.abort(reason));
+  expect(await outcome).toBe(reason);
+  expect(calls).toEqual([]);
+});
