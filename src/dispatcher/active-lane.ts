@@ -16,10 +16,6 @@ export class ActiveLane implements Linked<ActiveLane>, ClaimedEvent {
   hasSlot: boolean;
   /** Time when the lane was claimed, on the dispatcher's clock. */
   readonly since: number;
-  /** Number of events handled since the claim. */
-  handled = 0;
-  /** Time that handling these events took, without their writes, in ms. */
-  handlingMs = 0;
   /** Resolves when the lane is no longer worked on. */
   ended: Promise<void> | undefined;
 

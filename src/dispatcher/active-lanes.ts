@@ -22,12 +22,6 @@ export interface ActiveLanesOptions
 /** Time that a lane keeps its slot while other lanes wait for a slot, in ms. */
 const MAX_TURN_MS = 250;
 
-/**
- * Turn of a lane that waits for the store rather than for its handlers, while other lanes wait for a slot. Yielding and
- * claiming again costs two writes, so with turns of a single event, a slow store would become even slower.
- */
-const SLOW_STORE_TURN = { events: 4, maxMs: 1_000 } as const;
-
 /** The event's type has no free slot. */
 const NO_SLOT: Outcome = { kind: "skipped" };
 
@@ -159,10 +153,7 @@ export class ActiveLanes {
     const started = clock.now();
     try {
       const outcome = lane.hasSlot ? await this.#attempts.handle(lane) : NO_SLOT;
-      const ms = clock.now() - started;
-      lane.handled += 1;
-      lane.handlingMs += ms;
-      return await this.#recorder.record(lane, outcome, ms, work);
+      return await this.#recorder.record(lane, outcome, clock.now() - started, work);
     } finally {
       this.#recent.add(lane);
       if (lane.hasSlot) this.limits.leave(lane.claim.type);
@@ -173,13 +164,11 @@ export class ActiveLanes {
    * Returns whether the lane may continue without a new claim, which saves two writes per event. While other lanes wait
    * for a slot, it may continue only briefly. The lease is not extended.
    */
-  #mayContinue({ since, claim, handled, handlingMs }: ActiveLane): boolean {
+  #mayContinue({ since, claim }: ActiveLane): boolean {
     if (this.#options.stopping.aborted) return false;
     const { clock, concurrency, leaseMs } = this.#options;
     const isAlone = this.#running.size < concurrency && !this.limits.isFull(claim.type);
-    const waitsForStore = handled < SLOW_STORE_TURN.events && handlingMs < MAX_TURN_MS;
-    const turnMs = waitsForStore ? SLOW_STORE_TURN.maxMs : MAX_TURN_MS;
-    return clock.now() - since < (isAlone ? leaseMs / 3 : Math.min(turnMs, leaseMs / 3));
+    return clock.now() - since < (isAlone ? leaseMs / 3 : MAX_TURN_MS);
   }
 
   /** Extends the lanes' leases, and aborts the runs that have lost their leases. */

@@ -111,46 +111,6 @@ describe("a lane goes on by itself", () => {
     expect(seen).toEqual(["1", "2", "3", "5", "4"]);
   });
 
-  describe("while a slow store takes most of its turn, even though all places are taken,", () => {
-    /** Handles lane "a" with one place while lane "b" waits. Each end of a run takes the store `storeMs`. */
-    async function order(storeMs: number, handlerMs: number): Promise<readonly string[]> {
-      const made = gated(7, { concurrency: 1 });
-      const { inbox, clock, dispatcher, seen, takes, entered } = made;
-      const advance = inbox.advance.bind(inbox);
-      inbox.advance = async (...args) => {
-        const result = await advance(...args);
-        await clock.advance(storeMs);
-        return result;
-      };
-      const a = ["1", "2", "3", "4", "5", "6"].map((id) => message(id, "a"));
-      await inbox.put([...a, message("7", "b")], "webhook");
-      const handled: string[] = [];
-      while (!handled.includes("7")) {
-        await Promise.race(
-          [1, 2, 3, 4, 5, 6, 7].filter((n) => !handled.includes(String(n))).map((n) => entered(n)),
-        );
-        const id = seen.at(-1) ?? "";
-        handled.push(id);
-        await takes(Number(id), handlerMs);
-      }
-      made.open(1, 2, 3, 4, 5, 6);
-      await dispatcher.idle();
-      return handled;
-    }
-
-    test("it handles four events", async () => {
-      expect(await order(260, 0)).toEqual(["1", "2", "3", "4", "7"]);
-    });
-
-    test("but not for longer than a second", async () => {
-      expect(await order(500, 0)).toEqual(["1", "2", "3", "7"]);
-    });
-
-    test("and not if its handlers take 250 ms themselves", async () => {
-      expect(await order(1, 250)).toEqual(["1", "7"]);
-    });
-  });
-
   test("for no more than a third of its lease, however many places are free", async () => {
     const { inbox, dispatcher, seen, claimed, takes } = gated(5, { leaseMs: 3_000 });
     await inbox.put(messages("1", "2", "3", "4", "5"), "webhook");
