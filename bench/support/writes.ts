@@ -1,7 +1,7 @@
 import { look } from "../../test/support/postgres/look.ts";
 import type { Figure, Samples } from "../harness/benchmark.ts";
 
-/** What a PostgreSQL server has written since it was set up. */
+/** Counters of a PostgreSQL server since it was set up. */
 export interface Writes {
   /** Transactions that wrote something, vacuum's included. */
   readonly transactions: number;
