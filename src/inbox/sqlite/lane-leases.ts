@@ -162,7 +162,7 @@ export class LaneLeases implements TransactionMemory {
     return true;
   }
 
-  /** Takes slots for lanes, longest waiting first. Returns them in key order, which decides which suspect runs first. */
+  /** Takes slots for lanes, longest waiting first. Returns them in key order, which decides the first suspect. */
   #choose(now: number): readonly Chosen[] {
     const chosen = new Map<string, Chosen>();
     const full = fullTypes(this.#demands);
