@@ -178,6 +178,16 @@ describe("a kill", () => {
     expect(await lateIn(killed("left.db"), lanes)).toBe(3);
   });
 
+  test("does not forget which of two forms of ids ended last", async () => {
+    for (const id of ["evt_10", "22"]) {
+      await inbox.put([message(id, "a")], "webhook");
+      await inbox.complete(first(await inbox.claim(1, LEASE)));
+    }
+    const after = open(killed("killed.db"));
+    await after.put([message("1", "a")], "webhook");
+    expect(await after.claim(1, LEASE)).toMatchObject([{ id: "1", late: true }]);
+  });
+
   test("does not forget the order if the clock was set back before the last start", async () => {
     await endInLanes(1);
     await inbox.close();
