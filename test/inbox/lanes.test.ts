@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { NewEvent } from "../faces/inbox.ts";
 import { attachInbox, type SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
@@ -230,11 +230,19 @@ describe("a kill", () => {
 });
 
 test("no fence is used twice, even if its transaction was rolled back and the process was then killed", async () => {
-  const putting = inbox.put(messages("1"), "webhook");
-  const refused = inbox.put([REFUSED], "webhook");
-  const claiming = inbox.claim(1, LEASE);
-  await Promise.all([putting, expect(refused).rejects.toThrow()]);
-  const { fence } = (await claiming)[0] ?? first(await inbox.claim(1, LEASE));
+  await inbox.put(messages("1"), "webhook");
+  const exec = Sqlite.prototype.exec;
+  const commits = vi.spyOn(Sqlite.prototype, "exec").mockImplementation(function (
+    this: Sqlite.Database,
+    sql,
+  ) {
+    if (sql === "COMMIT") throw new Error("rolled back");
+    return exec.call(this, sql);
+  });
+  onTestFinished(() => commits.mockRestore());
+  await expect(inbox.claim(1, LEASE)).rejects.toThrow();
+  commits.mockRestore();
+  const { fence } = first(await inbox.claim(1, LEASE));
   const again = first(await open(killed("left.db")).claim(1, LEASE));
   expect(again.fence).toBeGreaterThan(fence);
 });
