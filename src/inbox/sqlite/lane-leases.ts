@@ -98,6 +98,8 @@ export class LaneLeases implements TransactionMemory {
         if (claim !== undefined) demand.claims.push(claim);
       }
     }
+    // Runs begin in the order in which the events arrived.
+    for (const { claims } of this.#demands) claims.sort((a, b) => a.seq - b.seq);
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
