@@ -122,7 +122,7 @@ describe("scripts/images", () => {
       "operations/kubernetes/sqlite.yaml registry.example.org/my-bot:1.0.0",
     ]);
     const after = readFileSync(join(folder, "starter/Dockerfile"), "utf8");
-    expect(after).toContain(`\nFROM node:24-slim@${digest("1")} AS dependencies\n`);
+    expect(after).toContain(`\nFROM node:24-slim@${digest("1")} AS build\n`);
     const withoutDigests = (text: string) => text.replace(/@sha256:[0-9a-f]+/g, "");
     expect(withoutDigests(after)).toBe(withoutDigests(before));
 
