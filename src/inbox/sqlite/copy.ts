@@ -5,6 +5,7 @@ import { columnsOf, type Row, type Table } from "../copy.ts";
 import { clearMark, readMark, setMark } from "../sql/marks.ts";
 import { fromStored } from "../stored-text.ts";
 import { History } from "./history.ts";
+import { Lanes } from "./lanes.ts";
 import { canonical, takeLock } from "./lock.ts";
 import { openExisting } from "./open.ts";
 import { EVERY_LANE } from "./retention.ts";
@@ -64,7 +65,11 @@ export class CopySource {
 
   /** Ends the runs that the last bot left unfinished, as the bot's next startup would. */
   endRuns(): void {
-    this.#write(() => new History(this.#db).recover(Date.now()));
+    const now = Date.now();
+    this.#write(() => {
+      new History(this.#db).recover(now);
+      new Lanes(this.#db).restore(now, now);
+    });
   }
 
   count(table: Table): number {
