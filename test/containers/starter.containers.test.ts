@@ -6,7 +6,7 @@ import { documentedBlock } from "../docs/markdown.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { PlatformProcess } from "../support/world/platform-process.ts";
+import { PlatformProcess, SHARED_ACCESS } from "../support/world/platform-process.ts";
 import { ComposeProject, DOMAIN } from "./support/compose.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
 
@@ -66,11 +66,8 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, run by its compose.y
       project.explainFailure();
       const port = await reservePort();
       const host = await hostAddress();
-      project.configure({
-        SERVICE_BASE_URL: `http://${host}:${port}`,
-        SERVICE_API_KEY: platform.apiKey,
-        SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
-      });
+      // The platform starts later, because it must trust the authority that Caddy creates.
+      project.configure({ SERVICE_BASE_URL: `http://${host}:${port}`, ...SHARED_ACCESS });
       await project.type(NAME_LINE);
       await project.type(UP);
       const following = project.follow(FOLLOW);

@@ -5,15 +5,17 @@ import { temporaryFolder } from "../temporary-folder.ts";
 import { answersTo, type PlatformAccess } from "./bot-process.ts";
 import { RemotePlatform, type Written } from "./remote-platform.ts";
 
-/** All platform processes share these, so that one bot can work with several platforms. */
-const SECRET = "whsec_of_a_platform_process";
-const API_KEY = "sbk_of_a_platform_process";
+/** All platform processes share these, so that a bot can be configured before its platform, or have several. */
+export const SHARED_ACCESS = {
+  SERVICE_API_KEY: "sbk_of_a_platform_process",
+  SERVICE_WEBHOOK_SECRET: "whsec_of_a_platform_process",
+} as const;
 
 /** The local platform, started with the command line in a separate process. */
 export class PlatformProcess extends RemotePlatform implements PlatformAccess {
   readonly url: string;
-  readonly apiKey: string = API_KEY;
-  readonly webhookSecret: string = SECRET;
+  readonly apiKey: string = SHARED_ACCESS.SERVICE_API_KEY;
+  readonly webhookSecret: string = SHARED_ACCESS.SERVICE_WEBHOOK_SECRET;
 
   private constructor(url: string, controlToken: string) {
     super(controlClient(url, { controlToken }));
@@ -34,8 +36,7 @@ export class PlatformProcess extends RemotePlatform implements PlatformAccess {
       bareEnv: true,
       cwd: temporaryFolder(),
       env: {
-        SERVICE_API_KEY: API_KEY,
-        SERVICE_WEBHOOK_SECRET: SECRET,
+        ...SHARED_ACCESS,
         ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }),
       },
     });
