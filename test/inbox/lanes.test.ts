@@ -255,3 +255,19 @@ test("an event that waits in memory and is discarded by another process is not c
   expect(await inbox.claim(10, LEASE)).toMatchObject([{ id: "2" }]);
   expect(await inbox.admin.show("1")).toMatchObject({ state: "discarded" });
 });
+
+test("a claim keeps a lane in which another process has retried an event, if the lane got a new one as well", async () => {
+  const slow = ["1", "2", "3"].map((id) => ({ ...message(id, `lane ${id}`), type: "slow" }));
+  await inbox.put([...slow, message("4", "z")], "webhook");
+  for (const claim of await inbox.claim(10, LEASE)) await inbox.bury(claim, "outage");
+  const attached = attachInbox(file, clock);
+  await attached.admin.retry({ state: "dead" });
+  await attached.close();
+  await inbox.put([message("5", "z")], "webhook");
+  // Of three lanes, two have no room. The claim therefore looks for more lanes, and finds what the retry has written.
+  const rooms = { byType: new Map([["slow", 1]]), others: 10 };
+  const claims = await inbox.claim(3, LEASE, rooms);
+  expect(claims).toMatchObject([{ id: "1" }, { id: "5" }]);
+  expect(await inbox.extend(claims, LEASE)).toHaveLength(2);
+  for (const claim of claims) expect(await inbox.complete(claim)).toBe(true);
+});

@@ -263,6 +263,8 @@ export class Lanes {
 
   lease(lane: Lane, claim: PlacedClaim, until: number, hasMore: boolean): void {
     this.release(lane);
+    // A claim may have chosen the lane before it read that another process had let the lane wait in the file.
+    this.#lanes.set(lane.key, lane);
     lane.claim = claim;
     lane.readyAt = until;
     lane.hasMore = hasMore;
