@@ -264,7 +264,7 @@ test("a claim keeps a lane in which another process has retried an event, if the
   await attached.admin.retry({ state: "dead" });
   await attached.close();
   await inbox.put([message("5", "z")], "webhook");
-  // Of three lanes, two have no room. The claim therefore looks for more lanes, and finds what the retry has written.
+  // Two of three lanes have no room. The claim therefore looks for more lanes, and finds what the retry has written.
   const rooms = { byType: new Map([["slow", 1]]), others: 10 };
   const claims = await inbox.claim(3, LEASE, rooms);
   expect(claims).toMatchObject([{ id: "1" }, { id: "5" }]);
