@@ -203,6 +203,8 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   async nextReadyIn(): Promise<number | undefined> {
+    // After a rollback, a transaction restores the lanes before its work.
+    if (this.#lanes.areDiscarded) await this.#intake.write(() => undefined, OUTCOME);
     const at = readStore(() => this.#lanes.nextReadyAt());
     return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
   }
