@@ -1,9 +1,9 @@
+import { isRecord } from "../core/json.ts";
 import {
   anything,
   arrayOf,
   boolean,
   changed,
-  isRecord,
   lenient,
   nullable,
   number,

@@ -55,6 +55,11 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
+/** Returns whether a value is an object of JSON. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Returns the strings in a value, at any depth, in the order in which JSON would write them. */
 export function textsIn(value: unknown): string[] {
   const texts: string[] = [];

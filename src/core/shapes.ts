@@ -1,3 +1,5 @@
+import { isRecord } from "./json.ts";
+
 /**
  * Shapes of JSON values, such as the platform's responses. A bot needs so few of them that a schema library would take
  * more time and memory at each start than everything else in it.
@@ -199,9 +201,4 @@ function readPart<T>(shape: Shape<T>, value: unknown, name: PropertyKey, problem
     problems[index]?.path.unshift(name);
   }
   return read;
-}
-
-/** Returns whether a value is an object of JSON. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
-import { parseJson, textsIn } from "../core/json.ts";
+import { isRecord, parseJson, textsIn } from "../core/json.ts";
 import { REDACTED, scrubber } from "../core/safe-text.ts";
 import { ServiceBotError, tryRead } from "../errors.ts";
 import { idText } from "./id.ts";
 import { isOwn } from "./own.ts";
-import { isFields, readPayload, textFields } from "./payload.ts";
+import { readPayload, textFields } from "./payload.ts";
 import type { AnyEvent } from "./types.ts";
 
 export type ParsedEvent =
@@ -24,17 +24,17 @@ export type ParsedEvent =
  */
 export function parseEvent(raw: unknown): ParsedEvent {
   // The spread copies own properties only.
-  const fields = isFields(raw) ? { ...raw } : undefined;
+  const fields = isRecord(raw) ? { ...raw } : undefined;
   const id = readId(fields?.["id"]);
   const type = readType(fields?.["type"]);
   const refuse = (reason: string): ParsedEvent => ({ ok: false, id, type, reason });
   if (fields === undefined) return refuse("the event must be an object");
   const { payload, createdAt } = fields;
-  if (id === undefined || type === undefined || !isFields(payload)) {
+  if (id === undefined || type === undefined || !isRecord(payload)) {
     const problems = [
       id === undefined && `id: ${NO_ID}`,
       type === undefined && "type: must be a non-empty string",
-      !isFields(payload) && "payload: must be an object",
+      !isRecord(payload) && "payload: must be an object",
     ];
     return refuse(problems.filter((problem) => problem !== false).join("; "));
   }

@@ -5,6 +5,7 @@
  * Section 6 of the platform document names a payload's fields but not their types, so only the fields that handlers
  * need are required.
  */
+import { isRecord } from "../core/json.ts";
 import { idText } from "./id.ts";
 import type {
   ActivityPayload,
@@ -160,14 +161,10 @@ function readSender(from: unknown): Sender {
 
 function readActor(actor: unknown): Actor & Fields {
   // The spread copies own properties only.
-  const fields: Fields = isFields(actor) ? { ...actor } : {};
+  const fields: Fields = isRecord(actor) ? { ...actor } : {};
   const username = idText(fields["username"]) ?? "";
   // Use `||`, because an empty name counts as missing.
   return { ...fields, username, name: plainText(fields["name"]) || username };
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function plainText(value: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { isRecord } from "../../core/json.ts";
 import { nearestName } from "../../core/names.ts";
 import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
@@ -183,7 +184,7 @@ function payloadOf(text: string | undefined): ActInput["payload"] {
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+    if (isRecord(value)) return { ...value };
   } catch {
     // Rejected below, like JSON that is not an object.
   }
