@@ -52,7 +52,7 @@ function send(
     signal.throwIfAborted();
     const isSecure = url.startsWith("https:");
     const { request: open } = process.getBuiltinModule(isSecure ? "node:https" : "node:http");
-    const request = open({ ...serverOf(url), path: pathOf(url), method });
+    const request = open({ ...targetOf(url), method });
     let response: IncomingMessage | undefined;
     const abort = () => {
       // An aborted write must not arrive later, because the bot may have sent it again by then.
@@ -87,22 +87,15 @@ type Server = Pick<RequestOptions, "protocol" | "hostname" | "port">;
 /** The last server. Parsing a URL takes a tenth of a request, and most processes send requests to one server. */
 let last: { readonly origin: string; readonly server: Server } | undefined;
 
-function serverOf(url: string): Server {
-  const origin = url.slice(0, endOfOrigin(url));
-  if (last?.origin === origin) return last.server;
-  const { protocol, hostname, port } = urlToHttpOptions(new URL(origin));
-  const server = { protocol, hostname, port };
-  last = { origin, server };
-  return server;
-}
-
-function pathOf(url: string): string {
-  return url.slice(endOfOrigin(url));
-}
-
-/** Every URL has a path. */
-function endOfOrigin(url: string): number {
-  return url.indexOf("/", url.indexOf("://") + "://".length);
+function targetOf(url: string): Server & { readonly path: string } {
+  // Every URL has a path.
+  const end = url.indexOf("/", url.indexOf("://") + "://".length);
+  const origin = url.slice(0, end);
+  if (last?.origin !== origin) {
+    const { protocol, hostname, port } = urlToHttpOptions(new URL(origin));
+    last = { origin, server: { protocol, hostname, port } };
+  }
+  return { ...last.server, path: url.slice(end) };
 }
 
 /** Returns a function that returns true between the TCP connection and the end of the TLS handshake. */
