@@ -65,11 +65,7 @@ export class CopySource {
 
   /** Ends the runs that the last bot left unfinished, as the bot's next startup would. */
   endRuns(): void {
-    const now = Date.now();
-    this.#write(() => {
-      new History(this.#db).recover(now);
-      new Lanes(this.#db).restore(now, now);
-    });
+    this.#write(() => new Lanes(this.#db).recover(new History(this.#db), Date.now()));
   }
 
   count(table: Table): number {

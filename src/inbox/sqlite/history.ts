@@ -81,7 +81,7 @@ export class History {
     this.#sql.countCrash.run(attempt, fence, id);
   }
 
-  /** Ends the runs of an earlier process. Called when the file is opened, while this process holds the lock. */
+  /** Ends the runs of an earlier process. Must be called through `Lanes.recover`, because their lanes must wake. */
   recover(now: number): void {
     for (const run of this.#sql.leased.all()) this.addCrash(run, now);
     // If the clock was set back, every lane would otherwise wait longer by that amount.

@@ -3,6 +3,7 @@ import { type Linked, LinkedSet } from "../../core/churn.ts";
 import type { Claim } from "../inbox.ts";
 import { isLate, isTimed, UNTIMED_MARK } from "../lateness.ts";
 import { HeadClaim, type HeadRow } from "../sql/sql-inbox.ts";
+import type { History } from "./history.ts";
 import { packList, TextStatement, type Values } from "./text-statement.ts";
 
 /** A pending event. */
@@ -177,6 +178,15 @@ export class Lanes {
     this.#leased = new LinkedSet();
     this.#round = [];
     this.#areDiscarded = true;
+  }
+
+  /**
+   * Ends the runs of an earlier process, and restores its lanes. Called when the file is opened, while this process
+   * holds the lock.
+   */
+  recover(history: History, now: number): void {
+    history.recover(now);
+    this.restore(now, now);
   }
 
   /**

@@ -119,9 +119,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#rescue = disk && new FileRescue({ db, ...disk, bot: options.bot });
     this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => {
-      const now = clock.now();
-      history.recover(now);
-      lanes.restore(now, now);
+      lanes.recover(history, clock.now());
       disk?.watch.stamp();
     }).immediate();
     this.#pending = store.countPending();
