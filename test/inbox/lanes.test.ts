@@ -271,3 +271,10 @@ test("a claim keeps a lane in which another process has retried an event, if the
   expect(await inbox.extend(claims, LEASE)).toHaveLength(2);
   for (const claim of claims) expect(await inbox.complete(claim)).toBe(true);
 });
+
+test("a rollback does not change when the next lane is ready", async () => {
+  await inbox.put(messages("1"), "webhook");
+  await inbox.claim(1, LEASE);
+  await expect(inbox.put([REFUSED], "webhook")).rejects.toThrow();
+  expect(await inbox.nextReadyIn()).toBe(LEASE);
+});
