@@ -1,8 +1,8 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Session } from "node:inspector/promises";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Bot, sign } from "../../src/index.ts";
+import { listenTo } from "../support/channels.ts";
 import { message } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -50,7 +50,7 @@ async function filesOfReply(): Promise<string[]> {
   const url = `${bot.url}/webhook`;
   const deliveries = ["evt_2", "evt_3", "evt_4"].map(delivery);
   const ran: string[][] = [];
-  for (const request of deliveries) ran.push(await filesDuring(() => handled(url, request)));
+  for (const request of deliveries) ran.push(await filesDuring(() => handled(bot, url, request)));
   // A background task may run during one event, but not during both.
   const [, first = [], second = []] = ran;
   return first.filter((file) => second.includes(file));
@@ -70,22 +70,12 @@ function delivery(id: string): RequestInit {
 }
 
 /** Delivers an event, and waits until its run has ended. */
-async function handled(url: string, request: RequestInit): Promise<void> {
-  const ended = nextMessage("service-bot:run");
+async function handled(bot: Bot, url: string, request: RequestInit): Promise<void> {
+  const ended = new Promise((run) => listenTo(bot, { run }));
   const { status } = await fetch(url, request);
   expect(status).toBe(200);
   await ended;
   await turn();
-}
-
-function nextMessage(channel: string): Promise<void> {
-  return new Promise((resolve) => {
-    const listener = () => {
-      unsubscribe(channel, listener);
-      resolve();
-    };
-    subscribe(channel, listener);
-  });
 }
 
 /** Returns the files whose functions run during `work`, relative to `src/`. */
