@@ -56,8 +56,8 @@ export class Attempts {
       run = new Run(claim, abort, handler, this.#runOptions);
       lane.event = run.event;
       if (claim.attempt > maxAttempts) throw crashed(claim, maxAttempts);
-      const effects = await run.execute(this.#deadlinesOf(claim));
-      return { kind: "done", effects, skipped: run.handlers.skipped };
+      const requested = await run.execute(this.#deadlinesOf(claim));
+      return { kind: "done", ...requested, skipped: run.handlers.skipped };
     } catch (error) {
       const outcome = decideOutcome(error, claim.attempt, this.#policyOf(claim));
       if (outcome.kind !== "dead" || run === undefined) return outcome;
@@ -81,7 +81,7 @@ export class Attempts {
       }
       lane.abort = abortFor(claim);
       const last = new Run(claim, lane.abort, boundary, this.#runOptions);
-      return { ...dead, effects: await last.execute(this.#deadlinesOf(claim)) };
+      return { ...dead, ...(await last.execute(this.#deadlinesOf(claim))) };
     } catch (failure) {
       const outcome = decideOutcome(failure, claim.attempt, this.#policyOf(claim));
       if (outcome.kind === "release" || outcome.kind === "lost") return outcome;

@@ -10,6 +10,7 @@ import {
 } from "../errors.ts";
 import type { Effects } from "../inbox/effects.ts";
 import type { SkipReason } from "../inbox/event-records.ts";
+import type { HeldResult } from "../steps/held-result.ts";
 import { stopping } from "./abort.ts";
 
 /** Outcome of handling a claimed event. All times are in ms. */
@@ -17,6 +18,8 @@ export type Outcome =
   | {
       readonly kind: "done";
       readonly effects?: Effects | undefined;
+      /** Result of the run's last step, if it is not recorded yet. */
+      readonly held?: HeldResult | undefined;
       /** Reason why no handler ran. */
       readonly skipped?: SkipReason | undefined;
     }
@@ -36,6 +39,8 @@ export interface DeadOutcome {
   readonly error: unknown;
   /** Effects of the boundary. */
   readonly effects?: Effects | undefined;
+  /** Result of the boundary's last step, if it is not recorded yet. */
+  readonly held?: HeldResult | undefined;
 }
 
 /**

@@ -6,11 +6,12 @@ import { GiveUp, isError, LoopHeld, RetryLater, tryRead } from "../errors.ts";
 import { placeOf } from "../events/own.ts";
 import { scrubberOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
+import type { Effects } from "../inbox/effects.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels, definedError, type WorkMessages } from "../observe/channels.ts";
 import type { ActiveLane } from "./active-lane.ts";
 import { Conflicts, type ConflictsOptions } from "./conflicts.ts";
-import { isOurs, type Outcome } from "./outcome.ts";
+import { type DeadOutcome, isOurs, type Outcome } from "./outcome.ts";
 
 export interface RecorderOptions extends ConflictsOptions {
   readonly inbox: Inbox;
@@ -72,14 +73,19 @@ export class OutcomeRecorder {
     const { scrub } = this.#options;
     if (work !== undefined) completeWork(work, outcome);
     const error = "error" in outcome ? describeError(outcome.error, event, scrub) : undefined;
+    const held = "held" in outcome ? outcome.held : undefined;
     let written: Advance;
     try {
       const write = new OutcomeWrite(lane, outcome, error, this.#options);
       written = await persist(() => write.write(), write);
     } catch (conflict) {
       if (!isOurs(conflict, "STATE_CONFLICT")) throw conflict;
+      // If it fails, the next run searches for the effect.
+      await held?.record().catch(() => undefined);
       const delayMs = this.#conflicts.note(claim);
       return await this.record(lane, { kind: "release", delayMs, error: conflict }, ms, work);
+    } finally {
+      held?.settle();
     }
     if (!isConflict(outcome)) this.#conflicts.forget(claim);
     this.#publish(lane, outcome, ms, { held: written.held, error });
@@ -160,7 +166,8 @@ class OutcomeWrite implements Patience {
     const { inbox, leaseMs, mayContinue } = this.#options;
     switch (outcome.kind) {
       case "done": {
-        const { effects, skipped } = outcome;
+        const { skipped } = outcome;
+        const effects = effectsOf(outcome);
         if (mayContinue(this.#lane)) return await inbox.advance(claim, effects, leaseMs, skipped);
         return { held: await inbox.complete(claim, effects, skipped) };
       }
@@ -171,7 +178,7 @@ class OutcomeWrite implements Patience {
       case "release":
         return { held: await inbox.release(claim, outcome.delayMs, this.#error) };
       case "dead":
-        return { held: await inbox.bury(claim, this.#error, outcome.effects) };
+        return { held: await inbox.bury(claim, this.#error, effectsOf(outcome)) };
       case "lost":
         return { held: false };
     }
@@ -192,6 +199,13 @@ class OutcomeWrite implements Patience {
       "could not record the outcome of a run",
     );
   }
+}
+
+const NO_EFFECTS: Effects = { states: [], timers: [], cancels: [] };
+
+/** Returns what the run's end writes besides its outcome. */
+function effectsOf({ effects, held }: Pick<DeadOutcome, "effects" | "held">): Effects | undefined {
+  return held === undefined ? effects : { ...(effects ?? NO_EFFECTS), result: held.result };
 }
 
 /** Formats a handler's error without users' texts, because errors often quote them. */

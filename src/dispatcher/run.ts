@@ -8,8 +8,9 @@ import type { AnyEvent } from "../events/types.ts";
 import type { Effects } from "../inbox/effects.ts";
 import type { SkipReason } from "../inbox/event-records.ts";
 import type { Claim } from "../inbox/inbox.ts";
+import type { HeldResult } from "../steps/held-result.ts";
 import type { RestoreWindow } from "../steps/restore.ts";
-import type { Job, StepRunner } from "../steps/step.ts";
+import type { Job, RunSteps, StepRunner } from "../steps/step.ts";
 import type { Steps } from "../steps/steps.ts";
 import { type Abort, stopping } from "./abort.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -38,6 +39,14 @@ export interface HandlerRun {
   readonly skipped: SkipReason | undefined;
 }
 
+/** What a run's end must write. */
+export interface Requested {
+  /** `undefined` if there are none. */
+  readonly effects: Effects | undefined;
+  /** `undefined` if all results are recorded. */
+  readonly held: HeldResult | undefined;
+}
+
 export interface RunOptions {
   readonly clock: Clock;
   readonly log: Logger;
@@ -63,7 +72,7 @@ export class Run implements Job {
   readonly #abort: Abort;
   readonly #options: RunOptions;
   #log: Logger | undefined;
-  #steps: StepRunner | undefined;
+  #steps: RunSteps | undefined;
   #effects: RunEffects | undefined;
   /** Effects that the handlers have requested when they end. */
   #collected: Effects | undefined;
@@ -109,23 +118,24 @@ export class Run implements Job {
    * or when the bot stops. The fence drops later writes of its handlers.
    *
    * @param deadlines sets the time limit once the handlers start
-   * @returns effects for later events; `undefined` if there are none
    * @throws the handlers' error, or the abort's reason
    */
-  async execute(deadlines: Deadlines): Promise<Effects | undefined> {
+  async execute(deadlines: Deadlines): Promise<Requested> {
     const { bot, watch = loopWatch } = this.#options;
     const current = new WatchedRun(this.claim, traceIdOf(this.claim.trace), bot, watch);
     // Associates the handler's requests with the event, for the log and for a platform on this machine.
     const running = duringEvent(current, () => this.#runHandlers(deadlines));
     try {
       await this.#abort.race(running);
-      return this.#collected;
+      return await this.#requested();
     } catch (error) {
       // A handler that ends because of the signal throws an error of its own. The abort's reason is the actual cause.
       const reason = this.#abort.aborted ? this.#abort.reason : error;
       const hasFinished = this.#abort.aborted && (await this.#finishes(running));
       // A handler that ends while the bot stops has succeeded. A handler that ends after its timeout has failed.
-      if (hasFinished && reason === stopping) return this.#collected;
+      if (hasFinished && reason === stopping) return await this.#requested();
+      // If it fails, the next run searches for the effect.
+      await this.#steps?.recordResult().catch(() => undefined);
       await duringEvent(current, () => this.#notifyObservers(reason));
       throw reason;
     } finally {
@@ -133,6 +143,11 @@ export class Run implements Job {
       // A handler that hangs after its timeout would stay a suspect for ever.
       watch.delete(current);
     }
+  }
+
+  async #requested(): Promise<Requested> {
+    const held = await this.#steps?.leaveResult();
+    return { effects: this.#collected, held };
   }
 
   #createLog(): Logger {

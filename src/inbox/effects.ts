@@ -1,6 +1,6 @@
 /**
- * Changes that a run makes to states and timers. They are written under the run's fence, in the transaction that ends
- * the event. A run that fails or has lost its lease writes none.
+ * Changes that a run makes to states, timers and its last step. They are written under the run's fence, in the
+ * transaction that ends the event. A run that has lost its lease writes none.
  */
 
 export interface Effects {
@@ -10,6 +10,18 @@ export interface Effects {
   readonly timers: readonly NewTimer[];
   /** Timers to remove, before `timers` are set. */
   readonly cancels: readonly TimerName[];
+  /** Result of an open step, which `finishStep` would otherwise have recorded. */
+  readonly result?: StepResult | undefined;
+}
+
+/** The result of a step's effect. */
+export interface StepResult {
+  /** Name of the step. */
+  readonly step: string;
+  /** The result as JSON. */
+  readonly result: string;
+  /** Id of the effect on the platform, if it has one. */
+  readonly ref: string | undefined;
 }
 
 /** A change to a state. If the stored version is no longer the version that was read, the change is a conflict. */

@@ -1,6 +1,7 @@
 import { type Clock, persist, WRITE_ATTEMPTS } from "../core/clock.ts";
 import { toLosslessJson } from "../core/lossless-json.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
+import type { StepResult } from "../inbox/effects.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle } from "./reconcile.ts";
 import type { Effect, FoundEffect, Job } from "./step.ts";
@@ -46,17 +47,19 @@ export class StepRecords {
   }
 
   /**
-   * Records a result, and returns it in the form in which later runs will read it. If the result is not JSON, the step
-   * stays open, so no later run repeats the effect.
+   * Returns the result of a step in the form in which the inbox stores it. If the result is not JSON, the step stays
+   * open, so no later run repeats the effect.
    *
-   * @throws {ServiceBotError} STEP_RESULT_INVALID, LEASE_LOST
+   * @throws {ServiceBotError} STEP_RESULT_INVALID
    */
-  async finish<T>(step: string, { result, ref }: Effect<T>): Promise<T> {
+  resultOf(step: string, { result, ref }: Effect<unknown>): StepResult {
+    return { step, result: packResult(result, step, this.#options.job.claim.id), ref };
+  }
+
+  async finish({ step, result, ref }: StepResult): Promise<void> {
     const { inbox, job } = this.#options;
-    const text = packResult(result, step, job.claim.id);
-    const write = () => inbox.finishStep(job.claim, step, text, ref);
+    const write = () => inbox.finishStep(job.claim, step, result, ref);
     if (!(await this.#persist(step, write))) leaseLost(step);
-    return unpackResult(text);
   }
 
   /**

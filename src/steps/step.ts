@@ -5,6 +5,7 @@ import type { RunEffects } from "../effects/run-effects.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim } from "../inbox/inbox.ts";
 import type { StepOutcome } from "../observe/channels.ts";
+import type { HeldResult } from "./held-result.ts";
 
 /** One run of an event's handlers. */
 export interface Job {
@@ -20,6 +21,14 @@ export interface Job {
 
 export interface StepRunner {
   run<T>(step: Step<T>): Promise<StepEnd<T>>;
+}
+
+/** Steps of a run, with the result that its end records. */
+export interface RunSteps extends StepRunner {
+  /** Resolves to a result that the run's end must record, or `undefined` if all results are recorded. */
+  leaveResult(): Promise<HeldResult | undefined>;
+  /** Resolves once all results are recorded. */
+  recordResult(): Promise<void>;
 }
 
 /** An effect that happens once per event, even if the handler runs several times. */

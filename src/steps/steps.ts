@@ -3,22 +3,15 @@ import { checkRunItems } from "../core/run-limits.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { scrubberOf } from "../events/parse.ts";
+import type { StepResult } from "../inbox/effects.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
 import { differs, readFingerprint, requestPlace } from "./fingerprint.ts";
+import { HeldResult } from "./held-result.ts";
 import { effectCertainty, ownStepUncertain, reconcile } from "./reconcile.ts";
 import { displayName, StepRecords, unpackResult } from "./records.ts";
 import type { RestoreWindow } from "./restore.ts";
-import type {
-  Effect,
-  FoundEffect,
-  Intent,
-  Job,
-  LostRun,
-  Step,
-  StepEnd,
-  StepRunner,
-} from "./step.ts";
+import type { Effect, FoundEffect, Intent, Job, LostRun, RunSteps, Step, StepEnd } from "./step.ts";
 import { SubjectClaim } from "./subject.ts";
 
 /**
@@ -63,20 +56,26 @@ export class Steps {
     this.#options = options;
   }
 
-  forJob(job: Omit<Job, "steps" | "effects">): StepRunner {
+  forJob(job: Omit<Job, "steps" | "effects">): RunSteps {
     return new JobSteps(this.#options, this, job);
   }
 
   /**
    * Runs `work` while no other work runs at the place, which is a conversation or a post. A caller must not occupy one
    * place while it waits for another.
+   *
+   * @param rest returns what else must end before other work runs there
    */
-  alone<T>(place: string, work: () => Promise<T>): Promise<T> {
+  alone<T>(
+    place: string,
+    work: () => Promise<T>,
+    rest: () => Promise<void> | undefined = () => undefined,
+  ): Promise<T> {
     const mine = (this.#tails.get(place) ?? Promise.resolve()).then(work);
     const free = () => {
       if (this.#tails.get(place) === tail) this.#tails.delete(place);
     };
-    const tail = mine.then(free, free);
+    const tail = mine.then(rest).then(free, free);
     this.#tails.set(place, tail);
     return mine;
   }
@@ -121,7 +120,7 @@ type StartedStep<T> =
  * Only one step at a time may search or send in a conversation or on a post, until its result is recorded. Otherwise,
  * two steps in different lanes with the same text could claim the same message.
  */
-class JobSteps implements StepRunner {
+class JobSteps implements RunSteps {
   readonly #options: StepsOptions;
   readonly #process: Steps;
   readonly #job: Omit<Job, "steps" | "effects">;
@@ -129,6 +128,10 @@ class JobSteps implements StepRunner {
   readonly #names = new Set<string>();
   /** `undefined` until the first step with a subject. */
   #subject: SubjectClaim | undefined;
+  /** The result that is not recorded yet. */
+  #held: HeldResult | undefined;
+  /** True once the run's end has been written, or is about to be. */
+  #hasEnded = false;
 
   constructor(options: StepsOptions, process: Steps, job: Omit<Job, "steps" | "effects">) {
     this.#options = options;
@@ -144,6 +147,7 @@ class JobSteps implements StepRunner {
   async run<T>(step: Step<T>): Promise<StepEnd<T>> {
     this.#job.signal.throwIfAborted();
     this.#reserve(step.name);
+    if (this.#held !== undefined) await this.#held.record();
     const message = () => ({ bot: this.#options.bot, step: this.#scrubbedName(step) });
     return await traced(works.step, message, async (work) => {
       const end = await this.#end(step);
@@ -151,6 +155,18 @@ class JobSteps implements StepRunner {
       this.#publish(step.name, end);
       return end;
     });
+  }
+
+  async leaveResult(): Promise<HeldResult | undefined> {
+    this.#hasEnded = true;
+    const held = this.#held;
+    if (held === undefined || held.leave()) return held;
+    await held.record();
+    return undefined;
+  }
+
+  async recordResult(): Promise<void> {
+    await this.#held?.record();
   }
 
   #reserve(name: string): void {
@@ -240,7 +256,23 @@ class JobSteps implements StepRunner {
     } catch (error) {
       throw (await this.#recordFailure(step, error)).error;
     }
-    return { ...effect, result: await this.#records.finish(step.name, effect) };
+    const stored = this.#records.resultOf(step.name, effect);
+    await this.#keep(stored);
+    return { ...effect, result: unpackResult(stored.result) };
+  }
+
+  /**
+   * Records a result, or holds it for the run's end. Only the result of a direct message may be held, because the next
+   * run always finds the message on the platform.
+   */
+  async #keep(result: StepResult): Promise<void> {
+    const record = async () => {
+      await this.#records.finish(result);
+      this.#held = undefined;
+    };
+    const mayBeHeld = result.ref?.startsWith("dm:") === true && !this.#hasEnded;
+    if (!mayBeHeld || this.#held !== undefined) return await this.#records.finish(result);
+    this.#held = new HeldResult(result, record);
   }
 
   /**
@@ -331,10 +363,11 @@ class JobSteps implements StepRunner {
     if (step.search === undefined) return await work();
     // An earlier version may have recorded no place.
     const place = requestPlace(request) ?? requestPlace(requestOf(step)) ?? "posts";
-    return await this.#process.alone(place, async () => {
+    const alone = async () => {
       this.#job.signal.throwIfAborted();
       return await work();
-    });
+    };
+    return await this.#process.alone(place, alone, () => this.#held?.settled);
   }
 
   /** Warns that this run's text was not sent because an earlier run sent a different text. */

@@ -10,6 +10,64 @@ function fail(): never {
 }
 
 export function effectsContract(open: OpenInbox): void {
+  describe("the result of a step", () => {
+    const b = bench(open);
+    const step = "reply/1";
+    const result = { step, result: '{"value":"sent"}', ref: "dm:m_1" };
+    const begin = async (some: Claim) => {
+      await b.inbox.beginStep(some, step, "hello");
+      return some;
+    };
+    const stepOf = async ({ id }: Claim) => (await b.inbox.admin.show(id)).steps[0];
+
+    test.each(Object.entries(endings))("is written with the event (%s)", async (_, end) => {
+      await b.inbox.put([message("1"), message("2")], "webhook");
+      const claim = await begin(await b.claim());
+      expect(await end(b.inbox, claim, effects({ result }))).toBe(true);
+      expect(await stepOf(claim)).toMatchObject({
+        name: step,
+        state: "done",
+        result: result.result,
+        ref: "dm:m_1",
+      });
+      expect(await b.inbox.claimedRefs(["dm:m_1"])).toEqual(new Set(["dm:m_1"]));
+    });
+
+    test.each(Object.entries(endings))(
+      "has no id, and the longest possible name, beside others and states (%s)",
+      async (_, end) => {
+        const long = "n".repeat(4_000);
+        await b.inbox.put([message("1", "c1"), message("2", "c2"), message("3", "c3")], "webhook");
+        const claims = await b.inbox.claim(3, LEASE);
+        for (const claim of claims) await b.inbox.beginStep(claim, long, "hello\0\ud800");
+        const ended = claims.map((claim, nth) => {
+          const some = effects({ result: { step: long, result: `"\0${nth}"`, ref: undefined } });
+          return end(b.inbox, claim, nth === 0 ? some : { ...some, ...keeps(claim.lane, nth) });
+        });
+        expect(await Promise.all(ended)).toEqual([true, true, true]);
+        for (const [nth, claim] of claims.entries()) {
+          expect(await stepOf(claim)).toMatchObject({ state: "done", result: `"\0${nth}"` });
+        }
+      },
+    );
+
+    test.each(Object.entries(endings))(
+      "is left alone if the lease was lost, and if a state is in conflict (%s)",
+      async (_, end) => {
+        await b.inbox.put([message("1")], "webhook");
+        const lost = await begin(await b.claim());
+        await b.clock.advance(LEASE);
+        const held = await b.claim();
+        expect(await end(b.inbox, lost, effects({ result }))).toBe(false);
+        const conflict = end(b.inbox, held, { ...keeps("shared", 2, "old"), result });
+        await expect(conflict).rejects.toMatchObject({ code: "STATE_CONFLICT" });
+        expect(await stepOf(held)).toMatchObject({ state: "open" });
+        expect(await b.inbox.claimedRefs(["dm:m_1"])).toEqual(new Set());
+        expect(await b.inbox.finishStep(held, step, result.result, result.ref)).toBe(true);
+      },
+    );
+  });
+
   describe("states", () => {
     const b = bench(open);
     const stateOf = async (key: string) => (await b.inbox.states([key]))[0];

@@ -7,6 +7,7 @@ export type {
   Intent,
   Job,
   LostRun,
+  RunSteps,
   Search,
   Step,
   StepEnd,

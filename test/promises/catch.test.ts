@@ -192,28 +192,34 @@ const apologise = (bot: Bot) => {
   bot.catch((_error, ctx) => ctx.reply("Sorry."));
 };
 
-/** The first time a point is passed, the handler is replying. The second time, the error boundary is. */
-const points: readonly Failpoint[] = [
-  "before intent",
-  "after intent",
-  "before send",
-  "after answer",
-  "before record",
-  "after record",
+/**
+ * The first time a point is passed, the handler is replying. The second time, the error boundary is. The run ends once,
+ * and records the boundary's reply.
+ */
+const points: readonly { readonly at: Failpoint; readonly hit: number }[] = [
+  { at: "before intent", hit: 2 },
+  { at: "after intent", hit: 2 },
+  { at: "before send", hit: 2 },
+  { at: "after answer", hit: 2 },
+  { at: "before complete", hit: 1 },
+  { at: "after complete", hit: 1 },
 ];
 
 describe("a bot that is killed in bot.catch", () => {
-  test.each(points)("%s says it once all the same, and the event is a dead letter", async (at) => {
-    const world = new World();
-    const kill = new Kill(world, at, 2);
-    const bot = await kill.startBot(apologise, { maxAttempts: 1 });
-    await world.deliver(bot, world.write("ada", "hello"));
-    await kill.happens();
-    const next = await world.startBot(apologise, { maxAttempts: 1 });
-    await world.settle(next);
-    expect(world.sentTo("ada")).toEqual(["I begin.", "Sorry."]);
-    expect((await next.status()).inbox?.deadLetters).toBe(1);
-  });
+  test.each(points)(
+    "$at says it once all the same, and the event is a dead letter",
+    async ({ at, hit }) => {
+      const world = new World();
+      const kill = new Kill(world, at, hit);
+      const bot = await kill.startBot(apologise, { maxAttempts: 1 });
+      await world.deliver(bot, world.write("ada", "hello"));
+      await kill.happens();
+      const next = await world.startBot(apologise, { maxAttempts: 1 });
+      await world.settle(next);
+      expect(world.sentTo("ada")).toEqual(["I begin.", "Sorry."]);
+      expect((await next.status()).inbox?.deadLetters).toBe(1);
+    },
+  );
 
   test("again because of its own effects is not run forever", async () => {
     const world = new World();

@@ -5,10 +5,10 @@ import {
   type Candidates,
   type Effect,
   type Intent,
+  type RunSteps,
   type Search,
   type Step,
   type StepEnd,
-  type StepRunner,
   Steps,
   type StepsOptions,
 } from "../faces/steps.ts";
@@ -30,18 +30,18 @@ export const nothing: Candidates<never> = { same: [], others: [], isComplete: tr
 export type ReplyParts = Partial<Pick<Step<string>, "run" | "subject">> & Partial<Search<string>>;
 
 export class Run {
-  readonly #runner: StepRunner;
+  readonly steps: RunSteps;
 
-  constructor(runner: StepRunner) {
-    this.#runner = runner;
+  constructor(steps: RunSteps) {
+    this.steps = steps;
   }
 
   async run<T>(step: Step<T>): Promise<T> {
-    return (await this.#runner.run(step)).result;
+    return (await this.steps.run(step)).result;
   }
 
   end<T>(step: Step<T>): Promise<StepEnd<T>> {
-    return this.#runner.run(step);
+    return this.steps.run(step);
   }
 }
 

@@ -97,8 +97,8 @@ export function upToSize<T extends RunEffects>(runs: readonly T[]): readonly T[]
   return end < 0 ? runs : runs.slice(0, end);
 }
 
-function lengthOf({ states, timers }: Effects): number {
-  let length = 0;
+function lengthOf({ states, timers, result }: Effects): number {
+  let length = result?.result.length ?? 0;
   for (const { value = "" } of states) length += value.length;
   for (const { body } of timers) length += body.length;
   return length;

@@ -1,4 +1,4 @@
-import type { Effects } from "../effects.ts";
+import type { Effects, StepResult } from "../effects.ts";
 import type { AttemptRecord, SkipReason } from "../event-records.ts";
 import type { Advance, Claim } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
@@ -10,6 +10,7 @@ import {
   SUSPECT_CRASHES,
 } from "../sql/sql-inbox.ts";
 import { query, type Script, type SqlStore } from "../sql/store.ts";
+import { shortenKey } from "../stored-text.ts";
 import { HELD, is, isLateSql, isTimedSql, lockHeld, rowsOf, SORTED } from "./claims.ts";
 import { type RunEffects, upToSize, withoutSharedKeys, writeEffects } from "./effects.ts";
 import { Gather } from "./gather.ts";
@@ -47,6 +48,19 @@ function endedInTime(lane: string): string {
     CASE WHEN ${isInTime} OR coalesce(${last.ord}, '') = '' THEN {now} ELSE coalesce(${last.at}, {now}) END AS last_at`;
 }
 
+/** Columns of a step's result, or null. */
+const RESULT = { step: "text", result: "text", ref: "text" };
+
+/** Records the results in a table with `id` and the columns of {@link RESULT}. */
+function finishSteps(table: string): string {
+  return `finished AS (
+  UPDATE {schema}.step SET state = 'done', result = open.result, ref = open.ref
+  FROM ${table} AS open CROSS JOIN LATERAL (
+    SELECT ctid AS step_at FROM {schema}.step WHERE event_id = open.id AND name = open.step OFFSET 0
+  ) AS found WHERE step.ctid = found.step_at
+)`;
+}
+
 /** Interval at which a lane that continues records when its events end, in ms. The time is in an index. */
 const RECORD_INTERVAL_MS = 60 * 60_000;
 
@@ -72,9 +86,10 @@ WITH input AS (
     attempt: "integer",
     goes_on: "boolean",
     skipped: "text",
+    ...RESULT,
   })}
 ), ${SORTED}, seen AS MATERIALIZED (
-  SELECT sorted.n, sorted.fence, sorted.attempt, sorted.skipped, held.*, next.*
+  SELECT sorted.*, held.*, next.*
   FROM sorted CROSS JOIN LATERAL (
     SELECT lane.ctid AS lane_at, lane.ready_at > {now} AS leased, event.ctid AS event_at,
       ${endedInTime("lane")}
@@ -102,7 +117,7 @@ WITH input AS (
   UPDATE {schema}.event SET state = 'done', done_at = {now}, error = NULL, attempts = advanced.attempt,
     fence = advanced.fence, reason = advanced.skipped
   FROM advanced WHERE event.ctid = advanced.event_at
-)
+), ${finishSteps("advanced")}
 SELECT n, next.id, next.type, next.body, next.source, next.received_at, next.trace, next.attempts, next.crashes,
   ${IS_NEXT_LATE} AS late
 FROM advanced LEFT JOIN LATERAL (SELECT * FROM {schema}.event WHERE ctid = advanced.next_at OFFSET 0) AS next ON true`;
@@ -117,20 +132,21 @@ WITH input AS (
     attempt: "integer",
     error: "text",
     skipped: "text",
+    ...RESULT,
   })}
 ), ${lockHeld("done_ord, done_at")}, ended AS (
   UPDATE {schema}.event SET done_at = {now}, error = held.error, attempts = held.attempt, fence = held.fence,
     reason = held.skipped,
     state = CASE WHEN held.error IS NULL THEN 'done' ELSE 'dead' END
   FROM held WHERE event.id = held.id
-  RETURNING held.n, held.id, held.fence, held.attempt, held.error, event.lane,
+  RETURNING held.n, held.id, held.fence, held.attempt, held.error, held.step, held.result, held.ref, event.lane,
     ${endedInTime("held")}
 ), advanced AS (
   UPDATE {schema}.lane SET pending = lane.pending - 1, owner = NULL, done_at = ended.last_at,
     done_ord = ended.last_ord,
     ready_at = CASE WHEN lane.pending > 1 THEN {now} END
   FROM ended WHERE lane.key = ended.lane
-), buried AS (
+), ${finishSteps("ended")}, buried AS (
   SELECT * FROM ended WHERE error IS NOT NULL
 ), ${addRuns("buried", "dead")}
 SELECT n FROM ended`;
@@ -174,6 +190,7 @@ interface Ending extends Omit<HowEnded, "effects"> {
   readonly claim: Claim;
   /** True if the lane should continue with its next event. */
   readonly advances: boolean;
+  readonly result: StepResult | undefined;
 }
 
 type EndingWithEffects = Ending & RunEffects;
@@ -236,11 +253,12 @@ export class PostgresEndings {
 
   /** Ends the event as done, or as a dead letter if there is an error, and releases the lane. */
   async end(claim: Claim, { effects, ...how }: HowEnded): Promise<boolean> {
-    return (await this.#add({ claim, ...how, advances: false }, effects)).held;
+    const ending = { claim, ...how, advances: false, result: effects?.result };
+    return (await this.#add(ending, effects)).held;
   }
 
   advance(claim: Claim, { effects, ...how }: Omit<HowEnded, "error">): Promise<Advance> {
-    return this.#add({ claim, ...how, advances: true }, effects);
+    return this.#add({ claim, ...how, advances: true, result: effects?.result }, effects);
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
@@ -255,7 +273,7 @@ export class PostgresEndings {
 
   /** @throws {ServiceBotError} STATE_CONFLICT */
   async #add(ending: Ending, effects: Effects | undefined): Promise<Advance> {
-    const outcome = await (effects === undefined
+    const outcome = await (effects === undefined || isOnlyResult(effects)
       ? this.#gather.add(ending)
       : this.#gatherWithEffects.add({ ...ending, effects }));
     if (outcome === "conflict") throw stateConflict();
@@ -351,7 +369,12 @@ export class PostgresEndings {
 
   *#complete(endings: readonly Ending[], results: EndingResults): Script<void> {
     const advances = endings.map((ending) => ending.advances);
-    const values = [...this.#columns(endings), advances, skippedOf(endings)];
+    const values = [
+      ...this.#columns(endings),
+      advances,
+      skippedOf(endings),
+      ...resultColumns(endings),
+    ];
     const rows = yield* query<DoneRow>(COMPLETE, ...values);
     for (const row of rows) {
       const ending = endings[row.n - 1];
@@ -362,7 +385,12 @@ export class PostgresEndings {
 
   *#letGo(endings: readonly Ending[], results: EndingResults): Script<void> {
     const errors = endings.map(({ error }) => error ?? null);
-    const values = [...this.#columns(endings), errors, skippedOf(endings)];
+    const values = [
+      ...this.#columns(endings),
+      errors,
+      skippedOf(endings),
+      ...resultColumns(endings),
+    ];
     const rows = yield* query<{ readonly n: number }>(END, ...values);
     for (const { n } of rows) {
       const ending = endings[n - 1];
@@ -383,6 +411,19 @@ export class PostgresEndings {
 
 function skippedOf(endings: readonly Ending[]): (SkipReason | null)[] {
   return endings.map(({ skipped }) => skipped ?? null);
+}
+
+/** Returns whether one statement can write all effects. */
+function isOnlyResult({ states, timers, cancels }: Effects): boolean {
+  return states.length + timers.length + cancels.length === 0;
+}
+
+function resultColumns(endings: readonly Ending[]): (string | null)[][] {
+  return [
+    endings.map(({ result }) => (result === undefined ? null : shortenKey(result.step))),
+    endings.map(({ result }) => result?.result ?? null),
+    endings.map(({ result }) => (result?.ref === undefined ? null : shortenKey(result.ref))),
+  ];
 }
 
 function next({ claim: { lane, fence } }: Ending, row: NextRow): Claim {

@@ -1,7 +1,8 @@
 import type { Database } from "better-sqlite3";
-import type { Effects, StateWrite, StoredState, StoredTimer } from "../effects.ts";
+import type { Effects, StateWrite, StepResult, StoredState, StoredTimer } from "../effects.ts";
 import type { Claim } from "../inbox.ts";
 import { changesOf, STATE, TIMER, versionOf } from "../sql/effects.ts";
+import { shortenKey } from "../stored-text.ts";
 import { TextStatement } from "./text-statement.ts";
 
 type Texts = string[];
@@ -29,6 +30,10 @@ const effectsIn = (db: Database) => ({
   ),
   cancel: new TextStatement<Texts>(db, "DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
   cancelAll: new TextStatement<Texts>(db, "DELETE FROM timer WHERE lane = ? AND name = ?"),
+  finish: new TextStatement<[result: string, ref: string | null, event: string, step: string]>(
+    db,
+    "UPDATE step SET state = 'done', result = ?, ref = ? WHERE event_id = ? AND name = ?",
+  ),
 });
 
 /** Reads states, and writes the effects of runs in the transaction that ends the event. */
@@ -56,7 +61,12 @@ export class EffectWriter {
     for (const { lane, name, key, delayMs, eventId, body } of effects.timers) {
       this.#sql.setTimer.run(lane, name, key, now + delayMs, eventId, body);
     }
+    if (effects.result !== undefined) this.#finish(effects.result, claim);
     return true;
+  }
+
+  #finish({ step, result, ref }: StepResult, { id }: Claim): void {
+    this.#sql.finish.run(result, ref === undefined ? null : shortenKey(ref), id, shortenKey(step));
   }
 
   #writeState({ key, value }: StateWrite, claim: Claim, now: number): void {

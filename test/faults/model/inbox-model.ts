@@ -171,6 +171,9 @@ export class InboxModel {
       event.error = error ?? "";
       event.endedAt = this.now;
       if (effects !== undefined) this.kept.apply(effects, this.now);
+      const { step = "", ...result } = effects?.result ?? {};
+      const finished = event.steps.get(step);
+      if (finished !== undefined) Object.assign(finished, { state: "done", ...result });
       lane.holder = undefined;
       lane.readyAt = this.pending(event.lane).length > 0 ? this.now : undefined;
       if (isOwn(event)) return;

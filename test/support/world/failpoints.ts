@@ -28,7 +28,7 @@ const METHODS = {
   claim: ["claim"],
   intent: ["beginStep"],
   record: ["finishStep"],
-  complete: ["complete", "advance"],
+  complete: ["complete", "advance", "bury"],
   fire: ["fireTimers"],
 } as const satisfies Readonly<Record<string, readonly (keyof SqliteInbox)[]>>;
 

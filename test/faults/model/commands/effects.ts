@@ -7,6 +7,7 @@ import type { ModelEffects } from "../kept-model.ts";
 import { type Command, command, onClaim, type Trial } from "../trial.ts";
 import { checkFence, expectedOf } from "./claim.ts";
 import { back } from "./endings.ts";
+import { refOf, STEPS } from "./steps.ts";
 
 const STATE_KEYS: readonly string[] = ["mine", "yours"];
 
@@ -22,6 +23,7 @@ const shape = fc.record({
     fc.record({ key: fc.constantFrom("a", "b"), delayMs: fc.constantFrom(0, 1, 5_000) }),
   ),
   cancel: fc.option(fc.constantFrom("a", undefined), { nil: null }),
+  finishes: fc.option(fc.constantFrom(...STEPS)),
 });
 
 type Shape = typeof shape extends Arbitrary<infer T> ? T : never;
@@ -71,7 +73,15 @@ function effectsOf(some: Shape, n: number, lane: string, model: InboxModel): Mod
     states: value === undefined && version === undefined ? [] : [{ key: some.key, value, version }],
     timers: set ? [set] : [],
     cancels: cancel === null ? [] : [{ lane, name: NAME, key: cancel }],
+    result: resultOf(some.finishes, n, model),
   };
+}
+
+/** Skips steps that have a result, as `finish` does. */
+function resultOf(step: string | null, n: number, model: InboxModel): ModelEffects["result"] {
+  const id = model.claims[n]?.id ?? "";
+  if (step === null || model.events.get(id)?.steps.get(step)?.state === "done") return undefined;
+  return { step, result: `result ${n}`, ref: n % 2 === 0 ? refOf(id, step) : undefined };
 }
 
 function realEffects(effects: ModelEffects, { versions }: Trial): Effects {

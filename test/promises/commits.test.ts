@@ -1,0 +1,36 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Bot } from "../../src/index.ts";
+import { channels } from "../faces/observe.ts";
+import { World } from "../support/world/world.ts";
+
+const answer = (bot: Bot) =>
+  void bot.on("dm.message", async (ctx) => {
+    const { excerpt } = ctx.payload;
+    if (excerpt !== "quiet") await ctx.reply(excerpt);
+  });
+
+/** Returns the number of commits from an event's delivery to its end. */
+async function commitsFor(text: string): Promise<number> {
+  const world = new World();
+  const bot = await world.startBot(answer);
+  const event = world.write("ada", text);
+  let commits = 0;
+  const seen: number[] = [];
+  const count = () => void commits++;
+  const end = () => void seen.push(commits);
+  channels.transaction.subscribe(count);
+  channels.run.subscribe(end);
+  onTestFinished(() => {
+    channels.transaction.unsubscribe(count);
+    channels.run.unsubscribe(end);
+  });
+  await world.deliver(bot, event);
+  await world.settle(bot);
+  expect(seen).toHaveLength(1);
+  return seen[0] ?? 0;
+}
+
+test("an event takes two commits, and three with a reply", async () => {
+  expect(await commitsFor("quiet")).toBe(2);
+  expect(await commitsFor("hello")).toBe(3);
+});
