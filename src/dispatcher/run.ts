@@ -39,9 +39,9 @@ export interface HandlerRun {
   readonly skipped: SkipReason | undefined;
 }
 
-/** What a run's end must write. */
+/** Effects that the end of a run writes. */
 export interface Requested {
-  /** `undefined` if there are none. */
+  /** States and timers. `undefined` if there are none. */
   readonly effects: Effects | undefined;
   /** `undefined` if all results are recorded. */
   readonly held: HeldResult | undefined;

@@ -1,6 +1,6 @@
+import { channel } from "node:diagnostics_channel";
 import { expect, onTestFinished, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
-import { channels } from "../faces/observe.ts";
 import { World } from "../support/world/world.ts";
 
 const answer = (bot: Bot) =>
@@ -9,6 +9,11 @@ const answer = (bot: Bot) =>
     if (excerpt !== "quiet") await ctx.reply(excerpt);
   });
 
+function hear(name: string, listener: () => void): void {
+  channel(`service-bot:${name}`).subscribe(listener);
+  onTestFinished(() => void channel(`service-bot:${name}`).unsubscribe(listener));
+}
+
 /** Returns the number of commits from an event's delivery to its end. */
 async function commitsFor(text: string): Promise<number> {
   const world = new World();
@@ -16,14 +21,10 @@ async function commitsFor(text: string): Promise<number> {
   const event = world.write("ada", text);
   let commits = 0;
   const seen: number[] = [];
-  const count = () => void commits++;
-  const end = () => void seen.push(commits);
-  channels.transaction.subscribe(count);
-  channels.run.subscribe(end);
-  onTestFinished(() => {
-    channels.transaction.unsubscribe(count);
-    channels.run.unsubscribe(end);
+  hear("transaction", () => {
+    commits += 1;
   });
+  hear("run", () => seen.push(commits));
   await world.deliver(bot, event);
   await world.settle(bot);
   expect(seen).toHaveLength(1);
