@@ -19,6 +19,10 @@ const durable: Figure = {
   },
   ...{ unit, against: "express" },
 };
+/** The floor of a bot's promises: also a lease, which counts a crash, and a log line for the delivery and the run. */
+const leased: Figure = {
+  ...{ name: "the same with a lease and two log lines", sample: "leased", unit },
+};
 /** The server that a bot's author would write by hand. It has no outcomes, lanes, retries or handlers. */
 const byHand: Figure = {
   ...{ name: "node:http, HMAC, one synced insert per event", sample: "by hand", unit },
@@ -54,6 +58,11 @@ export const benchmark: Benchmark = {
       ingest.subject("hmac", await ingest.peer("ingest/bare-hmac", "service"), count),
       ingest.subject("express", await ingest.peer("ingest/express", "service"), count),
       ingest.subject("durable", await ingest.durable({ endsEvents: true }), count),
+      ingest.subject(
+        "leased",
+        await ingest.durable({ endsEvents: true, leasesEvents: true }),
+        count,
+      ),
       ingest.subject("by hand", await ingest.peer("ingest/by-hand", "service"), count),
       ingest.subject("inbox by hand", await ingest.inboxByHand(), count),
       ingest.subject("bot", await ingest.bot(defaultBot), count),
@@ -74,7 +83,9 @@ export const benchmark: Benchmark = {
         { ...durable, against: "hmac" },
         { ...bot, against: "express", target: BESIDE_EXPRESS },
         { ...bot, against: "hmac", target: BESIDE_BARE },
+        { ...leased, against: "express" },
         { ...bot, against: "durable" },
+        { ...bot, against: "leased" },
         byHand,
         { ...bot, against: "by hand" },
         inboxByHand,
@@ -88,7 +99,10 @@ export const benchmark: Benchmark = {
         },
         ...cpuFigures(bot, express),
         ...cpuFigures(bot, byHand),
+        ...cpuFigures(bot, leased),
         ...cpuFigures(bot, inboxByHand),
+        cpuFigure(leased, inboxByHand),
+        cpuFigure(leased, express),
         cpuFigure(away, bot),
       ],
       close: () => ingest.close(),

@@ -11,12 +11,13 @@ const QUICK_SECONDS = { "1k": 0.25, half: 0.5 };
 
 const WORDS: Readonly<Record<Receiving, string>> = {
   bare: "bare node:http with HMAC",
+  "by hand": "the whole inbox by hand",
   bot: "the bot",
 };
 
 /**
- * Measures the time until a delivery is acknowledged, and until its handler starts. The peer is a server that verifies
- * the signature and stores nothing. Deliveries follow a fixed schedule, so slow responses do not delay the next
+ * Measures the time until a delivery is acknowledged, and until its handler starts. One peer verifies the signature and
+ * stores nothing. The inbox by hand syncs each event before it responds, as the bot does. Deliveries follow a fixed schedule, so slow responses do not delay the next
  * delivery. Acknowledgement time starts when the delivery is due. Handler time starts when the last byte of the request
  * is written to the socket.
  */
@@ -36,6 +37,7 @@ export const benchmark: Benchmark = {
         at(RATE, "1k", "bare"),
         at(RATE, "1k", "bot"),
         at(half, "half", "bare"),
+        at(half, "half", "by hand"),
         at(half, "half", "bot"),
         async () => ({ half }),
       ],
@@ -48,7 +50,7 @@ export const benchmark: Benchmark = {
 /** Returns how many deliveries per second the bot acknowledges on 64 connections if all are due at once. */
 async function highestRate(lab: LatencyLab, count: number): Promise<number> {
   // Warm up the JIT compiler.
-  for (const name of ["bare", "bot"] as const) await lab.run(name, count);
+  for (const name of ["bare", "by hand", "bot"] as const) await lab.run(name, count);
   const { ms } = await lab.run("bot", count);
   return perSecond(count, ms);
 }
@@ -80,6 +82,11 @@ function figuresAtHalf(): Figure[] {
   return [
     { name: "half of the bot's highest rate", sample: "half", unit: "deliveries/s" },
     ...percentiles(`${WORDS.bare} at half load, acknowledgement`, "bare half ack"),
+    ...percentiles(
+      `${WORDS["by hand"]} at half load, acknowledgement`,
+      "by hand half ack",
+      "bare half ack",
+    ),
     p50,
     { ...p99, target: { number: 5, bound: 2, is: "at most" } },
     ...percentiles("the bot at half load, first line of the handler", "bot half handler"),

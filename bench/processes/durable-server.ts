@@ -1,12 +1,18 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import type { Database, Statement } from "better-sqlite3";
+import { createLogger } from "../../src/core/logger.ts";
 import { orderKey } from "../../src/events/id.ts";
 import { type OpenFile, openFile } from "../../src/inbox/sqlite/open.ts";
 import { answer } from "../harness/child.ts";
 import { makeFolder } from "../support/folder.ts";
 import { SECRET } from "../support/formats.ts";
 import { listenOnLoopback } from "../support/loopback.ts";
+
+export interface DurableOptions {
+  readonly endsEvents: boolean;
+  readonly leasesEvents: boolean;
+}
 
 interface Delivery {
   readonly events: readonly Event[];
@@ -23,6 +29,7 @@ interface Event {
 class EventFile {
   readonly #file: OpenFile;
   readonly #insert: Statement<unknown[]>;
+  readonly #begin: Statement<unknown[]>;
   readonly #end: Statement<unknown[]>;
 
   constructor(path: string) {
@@ -31,7 +38,13 @@ class EventFile {
       `INSERT INTO event (id, lane, ord, type, body, source, state, received_at)
        VALUES (?, ?, ?, ?, ?, 'webhook', 'pending', ?) ON CONFLICT (id) DO NOTHING`,
     );
-    this.#end = this.#db.prepare("UPDATE event SET state = 'done', done_at = ? WHERE seq = ?");
+    this.#begin = this.#db.prepare(
+      "UPDATE event SET fence = ?, leased_until = ?, begun_at = ? WHERE seq = ? AND state = 'pending'",
+    );
+    this.#end = this.#db.prepare(
+      `UPDATE event SET state = 'done', done_at = ?, attempts = attempts + 1, leased_until = NULL
+       WHERE seq = ? AND state = 'pending'`,
+    );
   }
 
   /** Returns the `seq` values of the new rows. */
@@ -48,6 +61,9 @@ class EventFile {
         if (row.changes > 0) inserted.push(row.lastInsertRowid);
       }
     }
+    if (leasesEvents) {
+      for (const seq of inserted) this.#begin.run(Number(seq), now + LEASE_MS, now, seq);
+    }
     for (const seq of ended) this.#end.run(now, seq);
     this.#db.exec("COMMIT");
     return inserted;
@@ -62,11 +78,16 @@ class EventFile {
   }
 }
 
+const LEASE_MS = 30_000;
+
 const folder = makeFolder();
 let files = 0;
 let file: EventFile;
 /** False to leave rows pending, as an inbox without a dispatcher does. */
 let endsEvents = true;
+/** True to lease each event, and to log each delivery and each run, as a bot does. */
+let leasesEvents = false;
+const log = createLogger({ level: "info", secrets: [] });
 let deliveries: Delivery[] = [];
 /**
  * `seq` values of committed events without an outcome. The next commit stores their outcomes, because a handler runs
@@ -87,6 +108,9 @@ function flush(): void {
   committed = endsEvents ? inserted : [];
   for (const { events, response } of group) {
     respond(response, 200, { stored: events.length, duplicates: 0 });
+    if (!leasesEvents) continue;
+    log.info({ status: 200, stored: events.length, duplicates: 0 }, "delivery");
+    for (const { id, type } of events) log.info({ event: id, type, ms: 0 }, "handled");
   }
 }
 
@@ -122,11 +146,12 @@ const server = createServer((request, response) => {
 
 /**
  * A minimal durable server. It verifies deliveries, commits their events before it responds, and stores the outcomes.
- * It has no schema check, lanes or handlers.
+ * It has no schema check, lanes in memory, retries or handlers.
  */
 const handlers = {
-  listen: (options: { readonly endsEvents: boolean }): Promise<string> => {
+  listen: (options: DurableOptions): Promise<string> => {
     endsEvents = options.endsEvents;
+    leasesEvents = options.leasesEvents;
     openNext();
     return listenOnLoopback(server);
   },

@@ -1,7 +1,7 @@
 import type { Samples, Subject } from "../harness/benchmark.ts";
 import { Child, type Handlers } from "../harness/child.ts";
 import type { BotProcess, BotSetting } from "../processes/bot.ts";
-import type { DurableServer } from "../processes/durable-server.ts";
+import type { DurableOptions, DurableServer } from "../processes/durable-server.ts";
 import type { ReceiverProcess } from "../processes/receiver.ts";
 import type { Sender } from "../processes/sender.ts";
 import { withCpu } from "./cpu.ts";
@@ -60,11 +60,15 @@ export class Ingest {
     });
   }
 
-  /** Starts a minimal durable server. @param endsEvents true to store outcomes as well */
-  async durable({ endsEvents }: { readonly endsEvents: boolean }): Promise<Taker> {
-    const process = new Child<DurableServer>("processes/durable-server.ts", { side: "measured" });
+  /** Starts a minimal durable server. */
+  async durable({ endsEvents, leasesEvents = false }: Partial<DurableOptions>): Promise<Taker> {
+    const process = new Child<DurableServer>("processes/durable-server.ts", {
+      side: "measured",
+      output: "ignore",
+    });
+    const options = { endsEvents: endsEvents === true, leasesEvents };
     return this.#keep({
-      ...{ url: await process.call("listen", { endsEvents }), format: "service", process },
+      ...{ url: await process.call("listen", options), format: "service", process },
       finish: () => process.call("finish"),
       settle: endsEvents ? nothing : () => process.call("renew"),
       close: () => process.call("stop"),

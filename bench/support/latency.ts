@@ -5,7 +5,7 @@ import { requireOneClock } from "./clock.ts";
 
 const CONNECTIONS = 64;
 
-export type Receiving = "bare" | "bot";
+export type Receiving = "bare" | "by hand" | "bot";
 
 /** Latencies in ms. */
 export interface Latencies extends OpenLoadResult {
@@ -15,9 +15,8 @@ export interface Latencies extends OpenLoadResult {
 
 export class LatencyLab {
   readonly #load = new Child<OpenLoadProcess>("processes/open-load.ts", { side: "load" });
-  readonly #bare = new Child<{ listen(): Promise<string> }>("peers/ingest/bare-hmac.mjs", {
-    side: "measured",
-  });
+  readonly #bare = peer("bare-hmac");
+  readonly #byHand = peer("inbox-by-hand");
   readonly #bot = new Child<BotProcess>("processes/bot.ts", {
     side: "measured",
     output: "ignore",
@@ -48,7 +47,7 @@ export class LatencyLab {
     const url = (await this.#urls)[to];
     const load = { url, from, count, connections: CONNECTIONS };
     const result = await this.#load.call("run", rate === undefined ? load : { ...load, rate });
-    if (to === "bare") return { ...result, begun: [] };
+    if (to !== "bot") return { ...result, begun: [] };
     const handled = await this.#bot.call("handled", count);
     const begun = handled.map(([number, at]) => at - (result.sent[number - from] ?? Number.NaN));
     return { ...result, begun };
@@ -56,14 +55,20 @@ export class LatencyLab {
 
   async close(): Promise<void> {
     await this.#bot.call("stop");
-    await Promise.all([this.#load, this.#bare, this.#bot].map((process) => process.stop()));
+    const processes = [this.#load, this.#bare, this.#byHand, this.#bot];
+    await Promise.all(processes.map((process) => process.stop()));
   }
 
   async #start(): Promise<Readonly<Record<Receiving, string>>> {
-    const [bare, bot] = await Promise.all([
+    const [bare, byHand, bot] = await Promise.all([
       this.#bare.call("listen"),
+      this.#byHand.call("listen"),
       this.#bot.call("start", { handler: "notes" }),
     ]);
-    return { bare, bot };
+    return { bare, "by hand": byHand, bot };
   }
+}
+
+function peer(name: string): Child<{ listen(): Promise<string> }> {
+  return new Child(`peers/ingest/${name}.mjs`, { side: "measured" });
 }
