@@ -17,9 +17,9 @@ const WORDS: Readonly<Record<Receiving, string>> = {
 
 /**
  * Measures the time until a delivery is acknowledged, and until its handler starts. One peer verifies the signature and
- * stores nothing. The inbox by hand syncs each event before it responds, as the bot does. Deliveries follow a fixed schedule, so slow responses do not delay the next
- * delivery. Acknowledgement time starts when the delivery is due. Handler time starts when the last byte of the request
- * is written to the socket.
+ * stores nothing. The inbox by hand syncs each event before it responds, as the bot does. Deliveries follow a fixed
+ * schedule, so slow responses do not delay the next delivery. Acknowledgement time starts when the delivery is due.
+ * Handler time starts when the last byte of the request is written to the socket.
  */
 export const benchmark: Benchmark = {
   title:

@@ -18,7 +18,7 @@ export type Outcome =
   | {
       readonly kind: "done";
       readonly effects?: Effects | undefined;
-      /** Result of the run's last step, if it is not recorded yet. */
+      /** Result of a step that is not recorded yet. */
       readonly held?: HeldResult | undefined;
       /** Reason why no handler ran. */
       readonly skipped?: SkipReason | undefined;
@@ -39,7 +39,7 @@ export interface DeadOutcome {
   readonly error: unknown;
   /** Effects of the boundary. */
   readonly effects?: Effects | undefined;
-  /** Result of the boundary's last step, if it is not recorded yet. */
+  /** Result of one of its steps that is not recorded yet. */
   readonly held?: HeldResult | undefined;
 }
 

@@ -71,11 +71,12 @@ export class OutcomeRecorder {
   ): Promise<Claim | undefined> {
     const { claim, event } = lane;
     const { scrub } = this.#options;
-    if (work !== undefined) completeWork(work, outcome);
-    const error = "error" in outcome ? describeError(outcome.error, event, scrub) : undefined;
     const held = "held" in outcome ? outcome.held : undefined;
+    let error: ShownError | undefined;
     let written: Advance;
     try {
+      if (work !== undefined) completeWork(work, outcome);
+      error = "error" in outcome ? describeError(outcome.error, event, scrub) : undefined;
       const write = new OutcomeWrite(lane, outcome, error, this.#options);
       written = await persist(() => write.write(), write);
     } catch (conflict) {

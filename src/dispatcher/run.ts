@@ -43,7 +43,7 @@ export interface HandlerRun {
 export interface Requested {
   /** States and timers. `undefined` if there are none. */
   readonly effects: Effects | undefined;
-  /** `undefined` if all results are recorded. */
+  /** Result of a step that is not recorded yet. */
   readonly held: HeldResult | undefined;
 }
 
@@ -130,12 +130,16 @@ export class Run implements Job {
       return await this.#requested();
     } catch (error) {
       // A handler that ends because of the signal throws an error of its own. The abort's reason is the actual cause.
-      const reason = this.#abort.aborted ? this.#abort.reason : error;
+      let reason = this.#abort.aborted ? this.#abort.reason : error;
       const hasFinished = this.#abort.aborted && (await this.#finishes(running));
       // A handler that ends while the bot stops has succeeded. A handler that ends after its timeout has failed.
       if (hasFinished && reason === stopping) return await this.#requested();
-      // If it fails, the next run searches for the effect.
-      await this.#steps?.recordResult().catch(() => undefined);
+      try {
+        await this.#steps?.recordResult();
+      } catch (unrecorded) {
+        // The event must run again, because only another run searches for the effect.
+        if (reason !== stopping) reason = unrecorded;
+      }
       await duringEvent(current, () => this.#notifyObservers(reason));
       throw reason;
     } finally {

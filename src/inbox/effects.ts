@@ -1,5 +1,5 @@
 /**
- * Changes that a run makes to states, timers and its last step. They are written under the run's fence, in the
+ * Changes that a run makes to states, timers and a step. They are written under the run's fence, in the
  * transaction that ends the event. A run that has lost its lease writes none.
  */
 
@@ -12,6 +12,14 @@ export interface Effects {
   readonly cancels: readonly TimerName[];
   /** Result of an open step, which `finishStep` would otherwise have recorded. */
   readonly result?: StepResult | undefined;
+}
+
+/**
+ * Returns whether the next run always finds a step's effect on the platform, so that its result may be lost. True for
+ * direct messages.
+ */
+export function canFindAgain({ ref }: Pick<StepResult, "ref">): boolean {
+  return ref?.startsWith("dm:") === true;
 }
 
 /** The result of a step's effect. */

@@ -25,9 +25,9 @@ export interface StepRunner {
 
 /** Steps of a run, with the result that its end records. */
 export interface RunSteps extends StepRunner {
-  /** Resolves to a result that the run's end must record, or `undefined` if all results are recorded. */
+  /** Resolves to the result that the run's end must record, or `undefined` if no result is held. */
   leaveResult(): Promise<HeldResult | undefined>;
-  /** Resolves once all results are recorded. */
+  /** Resolves once no result is held. */
   recordResult(): Promise<void>;
 }
 

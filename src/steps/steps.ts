@@ -3,7 +3,7 @@ import { checkRunItems } from "../core/run-limits.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { scrubberOf } from "../events/parse.ts";
-import type { StepResult } from "../inbox/effects.ts";
+import { canFindAgain, type StepResult } from "../inbox/effects.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
 import { differs, readFingerprint, requestPlace } from "./fingerprint.ts";
@@ -69,7 +69,7 @@ export class Steps {
   alone<T>(
     place: string,
     work: () => Promise<T>,
-    rest: () => Promise<void> | undefined = () => undefined,
+    rest: () => Promise<void> | undefined,
   ): Promise<T> {
     const mine = (this.#tails.get(place) ?? Promise.resolve()).then(work);
     const free = () => {
@@ -128,7 +128,7 @@ class JobSteps implements RunSteps {
   readonly #names = new Set<string>();
   /** `undefined` until the first step with a subject. */
   #subject: SubjectClaim | undefined;
-  /** The result that is not recorded yet. */
+  /** A result that is not recorded yet. If recording it fails, every later step fails, because the run must end. */
   #held: HeldResult | undefined;
   /** True once the run's end has been written, or is about to be. */
   #hasEnded = false;
@@ -147,7 +147,10 @@ class JobSteps implements RunSteps {
   async run<T>(step: Step<T>): Promise<StepEnd<T>> {
     this.#job.signal.throwIfAborted();
     this.#reserve(step.name);
-    if (this.#held !== undefined) await this.#held.record();
+    if (this.#held !== undefined) {
+      await this.#held.record();
+      this.#job.signal.throwIfAborted();
+    }
     const message = () => ({ bot: this.#options.bot, step: this.#scrubbedName(step) });
     return await traced(works.step, message, async (work) => {
       const end = await this.#end(step);
@@ -261,17 +264,14 @@ class JobSteps implements RunSteps {
     return { ...effect, result: unpackResult(stored.result) };
   }
 
-  /**
-   * Records a result, or holds it for the run's end. Only the result of a direct message may be held, because the next
-   * run always finds the message on the platform.
-   */
+  /** Records a result, or holds it for the run's end. */
   async #keep(result: StepResult): Promise<void> {
     const record = async () => {
       await this.#records.finish(result);
       this.#held = undefined;
     };
-    const mayBeHeld = result.ref?.startsWith("dm:") === true && !this.#hasEnded;
-    if (!mayBeHeld || this.#held !== undefined) return await this.#records.finish(result);
+    if (!canFindAgain(result) || this.#hasEnded || this.#held !== undefined)
+      return await this.#records.finish(result);
     this.#held = new HeldResult(result, record);
   }
 

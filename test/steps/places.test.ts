@@ -171,12 +171,16 @@ test("a place is free again after a failure, and turns come in order", async () 
   const { process: calls } = world;
   const order: number[] = [];
   const turns = [1, 2, 3].map((turn) =>
-    calls.alone("post:p_1", async () => {
-      order.push(turn);
-      await Promise.resolve();
-      order.push(turn);
-      if (turn === 1) throw new Error("failed");
-    }),
+    calls.alone(
+      "post:p_1",
+      async () => {
+        order.push(turn);
+        await Promise.resolve();
+        order.push(turn);
+        if (turn === 1) throw new Error("failed");
+      },
+      () => undefined,
+    ),
   );
   const settled = await Promise.allSettled(turns);
   expect(settled.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);

@@ -74,7 +74,7 @@ ORDER BY lane COLLATE "C", name COLLATE "C", key COLLATE "C"
 ON CONFLICT (lane, name, key) DO UPDATE SET due_at = excluded.due_at, event_id = excluded.event_id,
   body = excluded.body`;
 
-/** Maximum length of the states and timers in one transaction, in characters. A single run may have more. */
+/** Maximum length of the states, timers and results in one transaction, in characters. A single run may have more. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 
 /** Returns the runs that write no state written by an earlier run in the list. */

@@ -1,7 +1,7 @@
 import { minOf } from "../../core/extremes.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin, InboxStats } from "../admin.ts";
-import type { Effects, StoredTimer, TimerName } from "../effects.ts";
+import { canFindAgain, type Effects, type StoredTimer, type TimerName } from "../effects.ts";
 import type { SkipReason } from "../event-records.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
 import { ABSENT, PROVISIONAL } from "../restore-mark.ts";
@@ -213,16 +213,14 @@ export abstract class SqlInbox {
     return this.#changeStep(this.#statements.restartStep, [...this.#keyOf(claim, name), request]);
   }
 
-  /** The next run always finds a direct message on the platform, so its result may be lost. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
     const values = [
       ...this.#keyOf(claim, name),
       result,
       ref === undefined ? null : shortenKey(ref),
     ];
-    return this.#changeStep(this.#statements.finishStep, values, {
-      mayBeLost: ref?.startsWith("dm:") === true,
-    });
+    const options = { mayBeLost: canFindAgain({ ref }) };
+    return this.#changeStep(this.#statements.finishStep, values, options);
   }
 
   dropStep(claim: Claim, name: string): Promise<boolean> {

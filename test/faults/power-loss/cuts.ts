@@ -7,6 +7,8 @@ import { examine, type Known } from "./examine.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { Delivery, Journals, Life } from "./run.ts";
 
+type WriteRecord = Extract<JournalRecord, { readonly kind: "write" }>;
+
 export interface CutOptions {
   readonly cuts: number;
   readonly random: Random;
@@ -41,8 +43,10 @@ export async function cutPower(
   const violations: string[] = [...seen];
   for (const [n, life] of lives.entries()) {
     const answered = new Map<number, number>();
-    for (const [index, record] of life.records.entries()) {
-      if (index === life.records.length - 1 && !happened(disk, record, life.files)) break;
+    for (const [index, recorded] of life.records.entries()) {
+      const isLast = index === life.records.length - 1;
+      const record = isLast ? whatHappened(disk, recorded, life.files) : recorded;
+      if (record === undefined) break;
       disk.apply(record);
       found.records += 1;
       if (record.kind === "sync") found.syncs += 1;
@@ -64,7 +68,9 @@ export async function cutPower(
       violations.push(...wrong.map((what) => `${where}: ${what}`));
     }
     if (sum(answered.values()) < life.answers) violations.push(`life ${n}: answers are missing`);
-    violations.push(...unexplained(disk, life.files).map((what) => `life ${n}: ${what}`));
+    for (const name of unexplained(disk, life.files)) {
+      violations.push(`life ${n}: the journal does not explain the contents of ${name}`);
+    }
   }
   return { ...found, violations };
 }
@@ -97,31 +103,45 @@ function nextOf(life: Life, port: number, answered: Map<number, number>): Delive
   return delivery;
 }
 
-/** Returns false if the process was killed between a record and the call it announces. */
-function happened(disk: Disk, record: JournalRecord, files: string): boolean {
+/**
+ * Returns the part of the last call that happened. A signal that kills the process may come before the call, or between
+ * two memory pages of a write.
+ */
+function whatHappened(disk: Disk, record: JournalRecord, files: string): JournalRecord | undefined {
   switch (record.kind) {
-    case "write":
     case "truncate":
     case "unlink":
     case "rename":
-      return unexplained(disk, files).length > 0;
+      return unexplained(disk, files).length > 0 ? record : undefined;
+    case "write": {
+      const written = unexplained(disk, files).map((name) =>
+        lengthWritten(record, join(files, name)),
+      );
+      const length = Math.max(0, ...written);
+      return length > 0 ? { ...record, data: record.data.subarray(0, length) } : undefined;
+    }
     default:
-      return true;
+      return record;
   }
 }
 
-/** Compares the real files with those rebuilt from the journal, to detect calls missing from the journal. */
+function lengthWritten({ offset, data }: WriteRecord, file: string): number {
+  if (!existsSync(file)) return 0;
+  const real = readFileSync(file).subarray(offset, offset + data.length);
+  const end = data.findIndex((byte, nth) => byte !== real[nth]);
+  return end < 0 ? data.length : end;
+}
+
+/** Returns the files that differ from those rebuilt from the journal, because the journal lacks a call. */
 function unexplained(disk: Disk, files: string): string[] {
   const expected = new Map([...disk.current()].filter(([name]) => !isIndex(name)));
   const there = readdirSync(files).filter((name) => !isIndex(name));
   const names = new Set([...expected.keys(), ...there]);
-  return [...names]
-    .filter((name) => {
-      const file = join(files, name);
-      const real = existsSync(file) ? readFileSync(file) : undefined;
-      return real === undefined || expected.get(name)?.equals(real) !== true;
-    })
-    .map((name) => `the journal does not explain the contents of ${name}`);
+  return [...names].filter((name) => {
+    const file = join(files, name);
+    const real = existsSync(file) ? readFileSync(file) : undefined;
+    return real === undefined || expected.get(name)?.equals(real) !== true;
+  });
 }
 
 /** The WAL index, the lock file and the holder's record hold no events. */
