@@ -1,4 +1,5 @@
 import { openSync, writeSync } from "node:fs";
+import type { Effects } from "../../faces/inbox.ts";
 import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import type { JournalEntry } from "../driver/leases.ts";
 
@@ -19,15 +20,22 @@ export function keepJournal(file: string, pid: number): void {
         note({ what: "claim", id, lane, fence });
     },
   });
-  for (const method of ["complete", "bury"]) {
-    around(inbox, method, {
-      after: ([claim], held) => note({ what: "end", ...partsOf(claim), held: held === true }),
-    });
-  }
+  // An end can also record the result of a step.
+  const noteEnd = (claim: unknown, effects: unknown, held: boolean) => {
+    const { result } = (effects ?? {}) as Partial<Effects>;
+    if (result !== undefined) note({ what: "record", ...partsOf(claim), step: result.step });
+    note({ what: "end", ...partsOf(claim), held });
+  };
+  around(inbox, "complete", {
+    after: ([claim, effects], held) => noteEnd(claim, effects, held === true),
+  });
+  around(inbox, "bury", {
+    after: ([claim, , effects], held) => noteEnd(claim, effects, held === true),
+  });
   around(inbox, "advance", {
-    after: ([claim], result) => {
+    after: ([claim, effects], result) => {
       const { held, next } = result as { held: boolean; next?: Claimed };
-      note({ what: "end", ...partsOf(claim), held });
+      noteEnd(claim, effects, held);
       if (next !== undefined) note({ what: "claim", ...partsOf(next) });
     },
   });
