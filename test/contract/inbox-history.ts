@@ -102,6 +102,24 @@ export function historyContract(open: OpenInbox): void {
       expect(next?.attempt).toBe(3);
     });
 
+    test("the oldest of the events that crashed twice runs first, whatever its lane's name", async () => {
+      const lanes = ["c", "b", "d", "a"];
+      await b.inbox.put(
+        lanes.map((lane, nth) => message(String(nth + 1), lane)),
+        "webhook",
+      );
+      for (let crashes = 0; crashes < 2; crashes++) {
+        expect(await b.inbox.claim(4, LEASE)).toHaveLength(4);
+        await b.clock.advance(LEASE);
+      }
+      for (const id of ["1", "2", "3", "4"]) {
+        const claims = await b.inbox.claim(4, LEASE);
+        expect(claims).toMatchObject([{ id }]);
+        for (const claim of claims) await b.inbox.complete(claim);
+        await b.clock.advance(1_000);
+      }
+    });
+
     test("of an event that crashed twice does not hold up others once its lease ran out", async () => {
       await b.inbox.put([message("1", "a"), message("2", "b")], "webhook");
       for (let crashes = 0; crashes < 2; crashes++) {

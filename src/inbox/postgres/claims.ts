@@ -238,7 +238,9 @@ export class Claims {
     const rows = await this.#ledger.watch(claiming);
     this.#foundNothing = rows.length === 0;
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
-    const admitted = await this.#besides(this.#suspects.decide(rows.filter(isSuspect), leaseMs));
+    // By key, a lane could wait forever behind suspects of other lanes.
+    const suspects = rows.filter(isSuspect).sort((a, b) => a.seq - b.seq);
+    const admitted = await this.#besides(this.#suspects.decide(suspects, leaseMs));
     for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
       await this.#besides(this.#mend(key, fence));
     }
@@ -301,8 +303,8 @@ function valuesOf({ byType, others }: ClaimRooms): unknown[] {
   return [full, [...byType.keys()], [...byType.values()], others];
 }
 
-function isSuspect({ seq, suspect }: TakenRow): boolean {
-  return seq !== null && suspect === true;
+function isSuspect(row: TakenRow): row is TakenRow & { readonly seq: number } {
+  return row.seq !== null && row.suspect === true;
 }
 
 function keyOf({ lane, fence }: Pick<Claim, "lane" | "fence">): string {

@@ -98,8 +98,6 @@ export class LaneLeases implements TransactionMemory {
         if (claim !== undefined) demand.claims.push(claim);
       }
     }
-    // Runs begin in the order in which the events arrived.
-    for (const { claims } of this.#demands) claims.sort((a, b) => a.seq - b.seq);
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
@@ -164,7 +162,10 @@ export class LaneLeases implements TransactionMemory {
     return true;
   }
 
-  /** Takes slots for lanes, longest waiting first. Returns them in key order, which decides the first suspect. */
+  /**
+   * Takes slots for lanes, longest waiting first. Returns them in the order in which their events arrived, which decides
+   * the first suspect. By key, a lane could wait forever behind suspects of other lanes.
+   */
   #choose(now: number): readonly Chosen[] {
     const chosen = new Map<string, Chosen>();
     const full = fullTypes(this.#demands);
@@ -177,7 +178,7 @@ export class LaneLeases implements TransactionMemory {
       }
       if (chosen.size === slots || lanes.length < limit) break;
     }
-    return [...chosen.values()].sort((a, b) => (a.lane.key < b.lane.key ? -1 : 1));
+    return [...chosen.values()].sort((a, b) => a.head.seq - b.head.seq);
   }
 
   #chooseIfFits(lane: Lane, chosen: Map<string, Chosen>, now: number): void {

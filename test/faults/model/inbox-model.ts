@@ -121,7 +121,18 @@ export class InboxModel {
     ready.sort(([a, since], [b, until]) => since - until || compareText(a, b));
     const lanes = ready.slice(0, limit).map(([lane]) => lane);
     for (const lane of lanes) this.#lapse(lane);
-    return lanes.sort(compareText).flatMap((lane) => this.#claimLane(lane, leaseMs) ?? []);
+    const admitted = this.#admit(lanes);
+    return lanes
+      .sort(compareText)
+      .flatMap((lane) => this.#claimLane(lane, admitted, leaseMs) ?? []);
+  }
+
+  /** Events that have crashed twice run one at a time, oldest first. Returns the lane of the one that may run. */
+  #admit(lanes: readonly string[]): string | undefined {
+    if (this.#suspect !== undefined && this.#isLeased(this.#suspect)) return undefined;
+    const heads = lanes.flatMap((lane) => this.pending(lane).slice(0, 1));
+    const suspects = heads.filter(({ crashes }) => crashes >= 2);
+    return suspects.sort((a, b) => a.seq - b.seq)[0]?.lane;
   }
 
   /** If the lane's lease has expired, ends the run so that the lane can be claimed. */
@@ -133,13 +144,16 @@ export class InboxModel {
     lane.holder = undefined;
   }
 
-  #claimLane(lane: string, leaseMs: number): ExpectedClaim | undefined {
+  #claimLane(
+    lane: string,
+    admitted: string | undefined,
+    leaseMs: number,
+  ): ExpectedClaim | undefined {
     const state = this.#lane(lane);
     const [head] = this.pending(lane);
     if (head === undefined) throw new Error(`${lane} has nothing to claim`);
-    // Events that have crashed twice run one at a time.
     if (head.crashes >= 2) {
-      if (this.#suspect !== undefined && this.#isLeased(this.#suspect)) {
+      if (lane !== admitted) {
         state.readyAt = this.now + SUSPECT_WAIT_MS;
         return undefined;
       }
