@@ -163,8 +163,8 @@ export class LaneLeases implements TransactionMemory {
   }
 
   /**
-   * Takes slots for lanes, longest waiting first. Returns them in the order in which their events arrived, which decides
-   * the first suspect. By key, a lane could wait forever behind suspects of other lanes.
+   * Takes slots for lanes, longest waiting first. Returns them in the order in which their events arrived, which
+   * decides the first suspect. By key, a lane could wait forever behind suspects of other lanes.
    */
   #choose(now: number): readonly Chosen[] {
     const chosen = new Map<string, Chosen>();
