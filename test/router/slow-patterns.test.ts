@@ -87,7 +87,7 @@ describe("a match", () => {
     [/[\p{L}--[a-z]]/v, "abcÉ"],
     [/^b/m, "a\nb"],
     [/a.b/s, "a\nb"],
-    [/(\d+) kg/, `${"a word ".repeat(100_000)} 12 kg`],
+    [/(\d+) kg/, `${"a word ".repeat(5_000)} 12 kg`],
     [/(\w+)\s+(\w+)$/, `${"a word ".repeat(2_000)}end`],
   ])("of %s is that of the expression, for a text of any length", (expression, text) => {
     const [match, own] = [bounded(expression).exec(text), expression.exec(text)];
