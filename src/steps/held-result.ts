@@ -17,11 +17,9 @@ export class HeldResult {
   constructor(result: StepResult, record: () => Promise<void>) {
     this.result = result;
     this.#record = record;
-    let settle: () => void = () => undefined;
-    this.settled = new Promise((resolve) => {
-      settle = resolve;
-    });
-    this.settle = settle;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.settled = promise;
+    this.settle = resolve;
     // The run's end, or its next step, reports the error.
     this.#turn = setImmediate(() => void this.record().catch(() => undefined));
   }

@@ -266,13 +266,12 @@ class JobSteps implements RunSteps {
 
   /** Records a result, or holds it for the run's end. */
   async #keep(result: StepResult): Promise<void> {
-    const record = async () => {
+    const isHeld = canFindAgain(result) && !this.#hasEnded && this.#held === undefined;
+    if (!isHeld) return await this.#records.finish(result);
+    this.#held = new HeldResult(result, async () => {
       await this.#records.finish(result);
       this.#held = undefined;
-    };
-    if (!canFindAgain(result) || this.#hasEnded || this.#held !== undefined)
-      return await this.#records.finish(result);
-    this.#held = new HeldResult(result, record);
+    });
   }
 
   /**

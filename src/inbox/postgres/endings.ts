@@ -253,12 +253,11 @@ export class PostgresEndings {
 
   /** Ends the event as done, or as a dead letter if there is an error, and releases the lane. */
   async end(claim: Claim, { effects, ...how }: HowEnded): Promise<boolean> {
-    const ending = { claim, ...how, advances: false, result: effects?.result };
-    return (await this.#add(ending, effects)).held;
+    return (await this.#add({ claim, ...how, advances: false }, effects)).held;
   }
 
   advance(claim: Claim, { effects, ...how }: Omit<HowEnded, "error">): Promise<Advance> {
-    return this.#add({ claim, ...how, advances: true, result: effects?.result }, effects);
+    return this.#add({ claim, ...how, advances: true }, effects);
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
@@ -272,7 +271,8 @@ export class PostgresEndings {
   }
 
   /** @throws {ServiceBotError} STATE_CONFLICT */
-  async #add(ending: Ending, effects: Effects | undefined): Promise<Advance> {
+  async #add(run: Omit<Ending, "result">, effects: Effects | undefined): Promise<Advance> {
+    const ending = { ...run, result: effects?.result };
     const outcome = await (effects === undefined || isOnlyResult(effects)
       ? this.#gather.add(ending)
       : this.#gatherWithEffects.add({ ...ending, effects }));
