@@ -28,6 +28,8 @@ async function commitsFor(text: string): Promise<number> {
   await world.deliver(bot, event);
   await world.settle(bot);
   expect(seen).toHaveLength(1);
+  const { steps } = await bot.inbox.show(event.id);
+  expect(steps.map(({ state }) => state)).toEqual(text === "quiet" ? [] : ["done"]);
   return seen[0] ?? 0;
 }
 
